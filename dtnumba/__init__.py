@@ -1,0 +1,21 @@
+"""Decision trees on NumPy arrays, compiled by Numba.
+
+The flow, one module a step: table and labels (the gate) -> bins, sorting (codes and orders) -> splitters, scan, criteria,
+targets (one split) -> grow, grow_tree (a tree) -> finish (thresholds and values) -> trees (the result) -> predict.
+"""
+
+__version__ = "0.1.0"
+
+from dtnumba import information
+from dtnumba.errors import NotFittedError
+from dtnumba.estimators import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
+
+__all__ = [
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
+    "NotFittedError",
+    "__version__",
+    "information",
+]

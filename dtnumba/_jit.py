@@ -1,0 +1,234 @@
+"""Every Numba option of the package. No other module imports numba.
+
+kernel      compile on first call, with the house options and the house's disk cache
+by_type     one name, many implementations: the type of the first argument picks the code, at compile time
+part        mark the methods of a NamedTuple as callable from kernels
+launch      the one ``prange`` of the package: run a task on several workers
+take_ticket hand out work inside a task, so that no core idles at the end
+"""
+
+import multiprocessing
+import os
+import sys
+import threading
+
+import numba
+from numba import int64, njit, prange
+from numba.core import cgutils, config, types
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import intrinsic, overload, register_jitable
+from llvmlite import ir
+
+from dtnumba._absorb import absorbed_options
+from dtnumba._cache import keep_on_disk
+
+COMPILED = not config.DISABLE_JIT
+
+
+def kernel(function=None, **options):
+    """Compile on first call with the house options; ``forceinline=True`` for what runs per row or bin.
+
+    ``error_model="numpy"`` took a division loop from 90 to 20 us; ``fastmath`` is never set, because a histogram loop
+    gains nothing from it and trees must not depend on how LLVM reassociates a sum.
+    """
+    if function is None:
+        return lambda found: kernel(found, **options)
+    dispatcher = njit(**(dict(nogil=True, error_model="numpy", no_cfunc_wrapper=True, _nrt=False) | options))(function)
+    return keep_on_disk(dispatcher) if COMPILED else dispatcher
+
+
+_ABSORBED = absorbed_options()
+
+
+def inline(function):
+    """Mark a function that kernels absorb where they call it: called per row or per bin, never from Python alone."""
+    return njit(**_ABSORBED)(function)
+
+
+def part(cls):
+    """Make the public methods of a NamedTuple callable from kernels; returns the class."""
+    for base in reversed(cls.__mro__[:-1]):
+        for name, method in vars(base).items():
+            if not name.startswith("_") and callable(method) and base.__module__ != "builtins":
+                jitable(method)
+    return cls
+
+
+_JITABLE = set()
+
+
+def jitable(method):
+    if method not in _JITABLE:
+        _JITABLE.add(method)
+        register_jitable(**_ABSORBED)(method)
+
+
+def by_type(name, fallback=None):
+    """Make ``f(part, *args)`` that runs ``type(part).<name>``, in Python and inside kernels alike.
+
+    A part without the method gets ``fallback``, a plain function with the same arguments.
+    """
+
+    def call(part, *args):
+        return getattr(type(part), name, fallback)(part, *args)
+
+    # strict=False: the method itself is the implementation, whatever it calls its arguments. A wrapper around it
+    # doubled the number of functions to compile.
+    @overload(call, jit_options=_ABSORBED, strict=False)
+    def compiled(part, *args):
+        return getattr(getattr(part, "instance_class", None), name, fallback)
+
+    call.__name__ = name
+    return call
+
+
+if COMPILED:
+
+    @intrinsic
+    def take_ticket(typingctx, counter):
+        """Return counter[0] and add one to it, atomically: the workers of a task share out its items by it."""
+
+        def codegen(context, builder, signature, args):
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            return builder.atomic_rmw("add", array.data, ir.Constant(ir.IntType(64), 1), "monotonic")
+
+        return types.int64(counter), codegen
+
+    @intrinsic
+    def lowest_bit(typingctx, word):
+        """Index of the lowest set bit of a uint64 that is not zero."""
+
+        def codegen(context, builder, signature, args):
+            return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+        return types.uint64(types.uint64), codegen
+
+    @intrinsic
+    def _pointer_to(typingctx, value):
+        """Address of a value on this frame: ``prange`` cannot carry nested tuples, but it can carry a pointer."""
+
+        def codegen(context, builder, signature, args):
+            model = context.data_model_manager[signature.args[0]]
+            return cgutils.alloca_once_value(builder, model.as_data(builder, args[0]))
+
+        return types.CPointer(value)(value), codegen
+
+    @intrinsic
+    def _value_at(typingctx, pointer):
+        def codegen(context, builder, signature, args):
+            model = context.data_model_manager[signature.return_type]
+            value = model.load_from_data_pointer(builder, args[0])
+            return impl_ret_borrowed(context, builder, signature.return_type, value)
+
+        return pointer.dtype(pointer), codegen
+
+else:
+
+    def take_ticket(counter):
+        ticket = int(counter[0])
+        counter[0] += 1
+        return ticket
+
+    def lowest_bit(word):
+        word = int(word)
+        return (word & -word).bit_length() - 1
+
+    def _pointer_to(value):
+        return value
+
+    def _value_at(pointer):
+        return pointer
+
+
+run = by_type("run")
+
+
+@kernel
+def _run_at(pointer, worker):
+    run(_value_at(pointer), worker)
+
+
+@kernel
+def _run_here(task):
+    run(task, int64(0))
+
+
+@kernel(parallel=True, _nrt=True)
+def _run_on_workers(task, n_workers):
+    pointer = _pointer_to(task)
+    for worker in prange(n_workers):
+        _run_at(pointer, int64(worker))
+
+
+_pool_lock = threading.Lock()
+_pool_is_inherited = False  # a forked child inherits the threads' bookkeeping, but not the threads
+
+
+def _thread_safe_layer():
+    """Several Python threads may enter a parallel kernel at once under tbb and omp; ``workqueue`` would abort."""
+    return numba.threading_layer() != "workqueue"
+
+
+def _start_pool():
+    from numba.np.ufunc.parallel import _launch_threads
+
+    _launch_threads()
+
+
+def _after_fork():
+    # GNU OpenMP kills a child that enters the pool of its parent, so the child works on one thread.
+    global _pool_lock, _pool_is_inherited
+    _pool_lock = threading.Lock()
+    pool = sys.modules.get("numba.np.ufunc.parallel")
+    _pool_is_inherited = _pool_is_inherited or getattr(pool, "_is_initialized", True)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def n_workers(n_jobs):
+    """Resolve ``n_jobs``: None is every core, but one core inside a worker of somebody else's pool."""
+    cores = config.NUMBA_NUM_THREADS
+    if n_jobs is None:
+        in_pool = multiprocessing.parent_process() is not None or threading.current_thread() is not threading.main_thread()
+        return 1 if in_pool else cores
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+def launch(task, workers=1):
+    """Run ``type(task).run(task, worker)`` for every worker, on as many threads as there are workers.
+
+    Falls back to one thread, with the same bits, wherever the pool must not be entered: in a forked child, and under
+    ``workqueue`` from a second Python thread.
+    """
+    if workers <= 1 or not COMPILED or _pool_is_inherited:
+        _run_here(task)
+        return
+    with _pool_lock:
+        _start_pool()
+    if _thread_safe_layer():
+        _run_masked(task, workers)
+    elif threading.current_thread() is threading.main_thread() and _pool_lock.acquire(blocking=False):
+        try:
+            _run_masked(task, workers)
+        finally:
+            _pool_lock.release()
+    else:
+        _run_here(task)
+
+
+def _run_masked(task, workers):
+    before = numba.get_num_threads()
+    wanted = min(workers, config.NUMBA_NUM_THREADS)
+    if wanted == before:
+        _run_on_workers(task, workers)
+        return
+    numba.set_num_threads(wanted)
+    try:
+        _run_on_workers(task, workers)
+    finally:
+        numba.set_num_threads(before)
+
+
+__all__ = ["COMPILED", "by_type", "inline", "int64", "jitable", "kernel", "launch", "lowest_bit", "n_workers", "part", "take_ticket"]

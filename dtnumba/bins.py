@@ -1,0 +1,268 @@
+"""Values as small integer codes: histogram codes (at most 255 values a column) and exact rank codes.
+
+A code orders like the value, and the last one of a column, ``n_codes``, stands for missing. Edges of a histogram are
+quantiles over all rows up to 200k rows and over a seeded sample above, weights ignored; a column of at most 255
+distinct values gets one code a value, whatever the number of rows. Quantiles do not look at the target, so codes of one
+data set may be shared by the folds of a cross-validation.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba import rng
+from dtnumba._jit import inline, launch, part, take_ticket
+from dtnumba.finish import midpoint
+from dtnumba.sorting import PARALLEL_CELLS, RankColumns, bits_from_key, bits_of, is_missing, pick_sort_scratch, sort_scratch, sorted_column
+
+SAMPLE_ROWS = 200_000
+MOST_BINS = 255
+_TABLE = 256  # edges a column has room for: one search of 8 steps, padded with +inf
+_BLOCK = 2048  # rows coded at a time, so that their cells stay in cache over the columns
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """What codes stand for: code c of column f is the values from low[first_code[f] + c] to high[first_code[f] + c]."""
+
+    n_codes: np.ndarray  # (p,) int64: number of values, and the code of a missing one
+    first_code: np.ndarray  # (p + 1,) int64
+    low: np.ndarray  # the columns end to end
+    high: np.ndarray
+    exhaustive: np.ndarray  # (p,) bool: one code a distinct value
+
+    def edges(self, dtype):
+        """Return a (p, 256) table of upper edges, padded with +inf: code(x) = how many edges are < x."""
+        p = len(self.n_codes)
+        table = np.full((p, _TABLE), np.inf, dtype)
+        for f in range(p):
+            at = slice(self.first_code[f], self.first_code[f + 1])
+            table[f, : max(self.n_codes[f] - 1, 0)] = _floor(midpoint(self.high[at][:-1], self.low[at][1:]), dtype)
+        return table
+
+
+def _floor(edges, dtype):
+    """Round edges down to the dtype: x <= edge says the same then, for every x of that dtype."""
+    if dtype == np.float64:
+        return edges
+    with np.errstate(over="ignore"):
+        narrow = edges.astype(dtype)
+    return np.where(narrow.astype(np.float64) > edges, np.nextafter(narrow, dtype(-np.inf)), narrow)
+
+
+@part
+class MakeBins(NamedTuple):
+    """Choose the bins of columns, each by whichever worker is free."""
+
+    cells: object
+    form: object
+    scratch: object
+    sample: np.ndarray  # (s,) uint32 rows
+    first: int  # column of the outputs for column 0
+    most: int
+    n_codes: np.ndarray  # (p,) int64 out
+    low: np.ndarray  # (p, 255) bits out
+    high: np.ndarray
+    exhaustive: np.ndarray  # (p,) uint8 out
+    counter: np.ndarray
+
+    def run(self, worker):
+        scratch = pick_sort_scratch(self.scratch, worker)
+        while True:
+            column = take_ticket(self.counter)
+            if column >= self.cells.n_columns:
+                break
+            keys, rows = sorted_column(self.cells, column, self.sample, self.form, scratch)
+            n, distinct = len(self.sample), 1
+            while n > 0 and is_missing(keys[n - 1]):
+                n -= 1
+            for i in range(1, n):
+                distinct += keys[i] != keys[i - 1]
+            to = self.first + column
+            self.exhaustive[to] = distinct <= self.most
+            self.n_codes[to] = _fill_bins(keys, n, distinct, self, to)
+
+
+@inline
+def _fill_bins(keys, n, distinct, task, to):
+    """Close a bin when it holds its share of the rows left; a value that is a share by itself gets its own."""
+    code, in_bin, rows_left, i = 0, 0, n, 0
+    while i < n:
+        run = i + 1
+        while run < n and keys[run] == keys[i]:
+            run += 1
+        if in_bin == 0:
+            task.low[to, code] = bits_from_key(keys[i], task.form)
+        task.high[to, code] = bits_from_key(keys[i], task.form)
+        in_bin += run - i
+        after = run
+        while after < n and keys[after] == keys[min(run, n - 1)]:
+            after += 1
+        share = rows_left / (task.most - code)
+        # Close where stopping here misses the share by less than taking the next value too would.
+        closes = distinct <= task.most or (code < task.most - 1 and in_bin + (in_bin + after - run) > 2.0 * share)
+        if closes or run == n:
+            code += 1
+            rows_left -= in_bin
+            in_bin = 0
+        i = run
+    return code
+
+
+@part
+class CodeRows(NamedTuple):
+    """Write the codes of blocks of rows, the next block by whichever worker is free."""
+
+    cells: object
+    edges: np.ndarray  # (p * 256,)
+    values: np.ndarray  # (p * 256,): the value of each code, for columns that claim one a value
+    n_codes: np.ndarray
+    claims: np.ndarray  # (p,) uint8: whether to compare with values
+    codes: np.ndarray  # (n_rows, p) uint8 out
+    first: int  # column of codes, edges, ... for column 0
+    stray: np.ndarray  # (p,) uint8 out: the column holds a value that no code stands for
+    counter: np.ndarray
+
+    def run(self, worker):
+        cells = self.cells
+        while True:
+            start = take_ticket(self.counter) * _BLOCK
+            if start >= cells.n_rows:
+                break
+            stop = min(start + _BLOCK, cells.n_rows)
+            for column in range(cells.n_columns):
+                _code_block(self, column, start, stop)
+
+
+@inline
+def _code_block(task, column, start, stop):
+    cells, to = task.cells, task.first + column
+    at = cells.offset + column * cells.column_step
+    first, missing_code = to * _TABLE, np.uint8(task.n_codes[to])
+    for row in range(start, stop):
+        x = cells.flat[at + row * cells.row_step]
+        # Branchless search: 8 steps whatever the value, so that many searches overlap.
+        code = 128 if task.edges[first + 127] < x else 0
+        code += 64 if task.edges[first + code + 63] < x else 0
+        code += 32 if task.edges[first + code + 31] < x else 0
+        code += 16 if task.edges[first + code + 15] < x else 0
+        code += 8 if task.edges[first + code + 7] < x else 0
+        code += 4 if task.edges[first + code + 3] < x else 0
+        code += 2 if task.edges[first + code + 1] < x else 0
+        code += 1 if task.edges[first + code] < x else 0
+        task.codes[row, to] = np.uint8(code) if x == x else missing_code
+    if task.claims[to]:
+        for row in range(start, stop):
+            x = cells.flat[at + row * cells.row_step]
+            if x == x and (missing_code == 0 or task.values[first + np.int64(task.codes[row, to])] != x):
+                task.stray[to] = 1
+
+
+def sample_rows(kept, seed):
+    """Return the rows that edges are made from: all, or one of every stretch of rows, drawn within it."""
+    n = len(kept)
+    if n <= SAMPLE_ROWS:
+        return kept
+    key = rng.stream(seed, rng.SAMPLE)
+    draws = np.random.default_rng(int(key)).random(SAMPLE_ROWS)
+    start = np.arange(SAMPLE_ROWS) * (n / SAMPLE_ROWS)
+    return kept[np.minimum((start + draws * (n / SAMPLE_ROWS)).astype(np.int64), n - 1)]
+
+
+def make_bins(table, kept, most, seed, workers):
+    """Choose histogram bins of a table's columns from rows ``kept``."""
+    p, sample = table.n_features, sample_rows(kept, seed)
+    n_codes, exhaustive = np.empty(p, np.int64), np.empty(p, np.uint8)
+    low = high = None
+    for first, cells in table.columns(0, p):
+        bits, form = bits_of(cells)
+        if low is None:
+            dtype = cells.flat.dtype
+            low, high = np.zeros((p, MOST_BINS), bits.flat.dtype), np.zeros((p, MOST_BINS), bits.flat.dtype)
+        threads = workers if len(sample) * cells.n_columns >= PARALLEL_CELLS else 1
+        scratch, counter = sort_scratch(bits.flat, len(sample), threads), np.zeros(1, np.int64)
+        launch(MakeBins(bits, form, scratch, sample, first, most, n_codes, low, high, exhaustive, counter), threads)
+    first_code = np.concatenate([[0], np.cumsum(n_codes)])
+    used = np.arange(MOST_BINS) < n_codes[:, None]
+    low, high = (part.view(dtype).astype(np.float64)[used] for part in (low, high))
+    bins = Bins(n_codes, first_code, low, high, exhaustive.astype(bool))
+    return bins if len(sample) == len(kept) else _between_samples(bins, dtype.type)
+
+
+def _between_samples(bins, dtype):
+    """Let bins of a sampled column meet at their edges: a row that was not sampled may lie anywhere between them."""
+    for f in np.flatnonzero(~bins.exhaustive):
+        at = slice(bins.first_code[f], bins.first_code[f + 1])
+        edges = _floor(midpoint(bins.high[at][:-1], bins.low[at][1:]), dtype).astype(np.float64)
+        bins.high[at][:-1] = edges
+        bins.low[at][1:] = edges
+    return bins
+
+
+def write_codes(table, bins, codes, workers, claims=None):
+    """Write the histogram codes of every row; return the columns that hold values unknown to bins that claim all."""
+    p = table.n_features
+    dtype = table.cells.flat.dtype.type if table.cells is not None else table.csc.dtype.type
+    edges = bins.edges(dtype)
+    claims = np.zeros(p, np.uint8) if claims is None else claims.astype(np.uint8)
+    values, stray = np.zeros((p, _TABLE) if claims.any() else (0, 0), dtype), np.zeros(p, np.uint8)
+    for f in np.flatnonzero(claims):
+        values[f, : bins.n_codes[f]] = bins.low[bins.first_code[f] : bins.first_code[f + 1]]
+    for first, cells in table.columns(0, p):
+        task = CodeRows(
+            cells, edges.ravel(), values.ravel(), bins.n_codes, claims, codes, first, stray, np.zeros(1, np.int64)
+        )
+        launch(task, workers if cells.n_rows * cells.n_columns >= PARALLEL_CELLS else 1)
+    return np.flatnonzero(stray)
+
+
+def histogram_codes(table, kept, most, seed, workers):
+    """Return (codes, Bins) of a table, at most ``most`` values a column."""
+    bins = make_bins(table, kept, most, seed, workers)
+    codes = np.empty((table.n_rows, table.n_features), np.uint8)
+    sampled = len(kept) > SAMPLE_ROWS
+    strays = write_codes(table, bins, codes, workers, bins.exhaustive if sampled else None)
+    if len(strays):
+        bins = _with_all_values(bins, table, kept, most, strays)
+        write_codes(table, bins, codes, workers)
+    return codes, bins
+
+
+def _with_all_values(bins, table, kept, most, strays):
+    """Rebuild the bins of columns that looked exhaustive in the sample but hold rarer values."""
+    low, high = np.split(bins.low, bins.first_code[1:-1]), np.split(bins.high, bins.first_code[1:-1])
+    exhaustive = bins.exhaustive.copy()
+    for f in strays:
+        column = table.values_at(kept, np.full(len(kept), f))
+        values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+        exhaustive[f] = len(values) <= most
+        if not exhaustive[f]:
+            # The commonest values keep a code each; the rarer ones share with their neighbours.
+            common = np.sort(np.argsort(-counts, kind="stable")[:most])
+            edges = midpoint(values[common][:-1], values[common][1:])
+            low[f] = np.concatenate([values[:1], edges])
+            high[f] = np.concatenate([edges, values[-1:]])
+        else:
+            low[f] = high[f] = values
+    n_codes = np.array([len(part) for part in low], np.int64)
+    first_code = np.concatenate([[0], np.cumsum(n_codes)])
+    return Bins(n_codes, first_code, np.concatenate(low), np.concatenate(high), exhaustive)
+
+
+def rank_codes(table, kept, workers):
+    """Return (codes, Bins) with one code a distinct value, in the narrowest unsigned dtype that holds them."""
+    n, p = len(kept), table.n_features
+    codes, n_codes, distinct = np.empty((table.n_rows, p), np.uint32), np.empty(p, np.int64), None
+    for first, cells in table.columns(0, p):
+        bits, form = bits_of(cells)
+        if distinct is None:
+            distinct, dtype = np.empty(p * n, bits.flat.dtype), cells.flat.dtype
+        threads = workers if n * cells.n_columns >= PARALLEL_CELLS else 1
+        scratch, counter = sort_scratch(bits.flat, n, threads), np.zeros(1, np.int64)
+        launch(RankColumns(bits, form, scratch, kept, codes, first, distinct, n_codes, counter), threads)
+    values = np.concatenate([distinct[f * n : f * n + n_codes[f]] for f in range(p)]).view(dtype)
+    first_code = np.concatenate([[0], np.cumsum(n_codes)])
+    most = int(n_codes.max(initial=0))
+    narrow = np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32
+    return codes.astype(narrow, copy=False), Bins(n_codes, first_code, values, values, np.ones(p, bool))

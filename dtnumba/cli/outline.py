@@ -1,0 +1,80 @@
+"""The top of a fitted tree as indented text, one line a node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+SHOWN_CLASSES = 4
+ROWS_COLUMN = 48  # where the number of rows stands, if the conditions leave room
+
+
+class TreeColumns(Protocol):
+    """What is read of `tree_`: scikit-learn's names, a child of -1 at a leaf."""
+
+    children_left: NDArray[Any]
+    children_right: NDArray[Any]
+    feature: NDArray[Any]
+    threshold: NDArray[Any]
+    value: NDArray[Any]
+    n_node_samples: NDArray[Any]
+    missing_go_to_left: NDArray[Any]
+
+
+def outline(
+    tree: TreeColumns,
+    names: Sequence[str],
+    with_missing: NDArray[np.bool_],
+    classes: Sequence[object] | None,
+    levels: int = 3,
+) -> Iterator[str]:
+    """Yield a line for each node of the first `levels` levels below the root, children under their parent.
+
+    Parameters
+    ----------
+    tree : TreeColumns
+        The columns of a fitted tree.
+    names : sequence of str
+        The features' names.
+    with_missing : (n_features,) bool
+        Which features had missing values; only for them is said where missing values go.
+    classes : sequence, optional
+        The classes in the order of `tree.value`; None for a regression tree.
+    levels : int
+        How deep to go.
+    """
+    stack = [(0, 0, "all rows")]
+    while stack:
+        node, level, condition = stack.pop()
+        rows = f"{int(tree.n_node_samples[node]):,} rows"
+        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        inner = left >= 0
+        more = "  ..." if inner and level == levels else ""
+        yield f"{'  ' * level + condition:<{ROWS_COLUMN}} {rows:>14}  {_contents(tree.value[node, 0], classes)}{more}"
+        if inner and level < levels:
+            feature = int(tree.feature[node])
+            cut = f"{float(tree.threshold[node]):.6g}"
+            left_too, right_too = "", ""
+            if with_missing[feature]:
+                left_too, right_too = (" or missing", "") if tree.missing_go_to_left[node] else ("", " or missing")
+            stack.append((right, level + 1, f"{names[feature]} > {cut}{right_too}"))
+            stack.append((left, level + 1, f"{names[feature]} <= {cut}{left_too}"))
+
+
+def _contents(value: NDArray[Any], classes: Sequence[object] | None) -> str:
+    """Say what a node holds: its mean, or its classes with their shares, the largest shares first if not all fit."""
+    if classes is None:
+        return f"mean {float(value[0]):.6g}"
+    shown = list(range(len(classes)))
+    if len(classes) > SHOWN_CLASSES:
+        shown = np.argsort(-value, kind="stable")[:SHOWN_CLASSES].tolist()
+    parts = [f"{classes[k]} {float(value[k]):.0%}" for k in shown]
+    if len(classes) > SHOWN_CLASSES:
+        parts.append(f"{len(classes) - SHOWN_CLASSES} more")
+    return ", ".join(parts)

@@ -1,0 +1,406 @@
+"""How good a split is. Adding a criterion is one small class here, registered once; nothing else changes.
+
+The contract
+------------
+A criterion is a NamedTuple class (its fields are its options, often none) with some of these methods. ``stats`` is a
+short sequence of float64, to be read as ``stats[k]`` for ``k in range(len(stats))``:
+
+* ``target = "classes"``: the weight of each class (of one output; several outputs are scored one by one and averaged);
+* ``target = "numbers"``: ``(sum of w*y,)``, or ``(sum of w*y, sum of w*y*y)`` where the class says ``moments = 2``;
+  with ``centred = True`` y is measured from an offset that the criterion must not depend on (better rounding);
+* ``target = "ranks"``: no sums at all; the criterion looks at the order of the targets (``absolute_error``). On
+  histogram codes such a criterion sees the rows of a node in the order of their codes, equal codes in one step.
+
+impurity(stats, weight) -> float
+    Impurity of a node, 0 where it is pure. The only method a criterion must have, and for most the only one.
+score(left, right, weight_left, weight_right) -> float
+    What the scan over the cuts of one feature maximises: any increasing function of the gain while the node stays
+    the same. Left out: ``-(weight_left * impurity(left) + weight_right * impurity(right))``.
+gain(parent, children, weights) -> float
+    Decrease of impurity by a split into V >= 2 children, per unit of the node's weight. ``children[v]`` are stats.
+    Left out: ``impurity(parent) - sum of share * impurity(child)``.
+information(share) -> float
+    Split information of a child that receives this share of the weight; summed over the children. Left out: 0.
+choose(gains, informations, features, n) -> int
+    Which of the n candidate features wins, as an index into ``features``; ``gains[f]`` is -inf where a feature offers
+    nothing, and -1 means no split. Left out: the largest gain, the first feature on (near-)ties.
+loss(y, value) -> float
+    For numbers: the loss of one row in a leaf with this value; its mean is the impurity shown for a node. Left out:
+    ``impurity`` of the node's statistics.
+
+The value of a leaf is the share of each class, the mean, or (for ranks) the median; its label is the lowest index among
+the largest values. Misclassification costs and priors enter at these two places and in the weights of the rows.
+
+A user's own class follows the same contract and is passed as an object, or as a plain function
+``impurity(stats, weight)``: ``DecisionTreeClassifier(criterion=MyCriterion())``.
+"""
+
+import math
+from collections import namedtuple
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba._jit import by_type, inline, jitable, part
+
+CRITERIA = {}
+NO_GAIN = -math.inf
+# Two gains closer than this are a tie, decided by the order of the features.
+TIE = 1e-12
+
+
+def criterion(*names):
+    """Register a criterion under its names; parameter checks, documentation and tests read the registry."""
+
+    def register(cls):
+        for name in names:
+            CRITERIA[name] = cls
+        return part(cls)
+
+    return register
+
+
+def _no_impurity(criterion, stats, weight):
+    return 0.0  # never shown: a criterion without impurity has a loss
+
+
+def _no_loss(criterion, y, value):
+    return -1.0  # no loss is negative: this says that the criterion has none
+
+
+impurity_of = by_type("impurity", _no_impurity)
+
+
+def _weighted_impurity(criterion, left, right, weight_left, weight_right):
+    return -(weight_left * impurity_of(criterion, left, weight_left) + weight_right * impurity_of(criterion, right, weight_right))
+
+
+def _additive_gain(criterion, parent, children, weights):
+    weight = 0.0
+    for v in range(len(weights)):
+        weight += weights[v]
+    gain = impurity_of(criterion, parent, weight)
+    for v in range(len(weights)):
+        gain -= weights[v] / weight * impurity_of(criterion, children[v], weights[v])
+    return gain
+
+
+def _no_information(criterion, share):
+    return 0.0
+
+
+def _largest_gain(criterion, gains, informations, features, n):
+    best = -1
+    for i in range(n):
+        gain = gains[features[i]]
+        if gain > NO_GAIN and (best < 0 or gain > gains[features[best]] + TIE * max(1.0, abs(gains[features[best]]))):
+            best = i
+    return best
+
+
+score_of = by_type("score", _weighted_impurity)
+gain_of = by_type("gain", _additive_gain)
+information_of = by_type("information", _no_information)
+choose = by_type("choose", _largest_gain)
+loss_of = by_type("loss", _no_loss)
+
+
+@criterion("gini")
+class Gini(NamedTuple):
+    """1 - sum p_k**2 (Breiman et al. 1984)."""
+
+    target = "classes"
+
+    def impurity(self, stats, weight):
+        squares = 0.0
+        for k in range(len(stats)):
+            squares += stats[k] * stats[k]
+        return 1.0 - squares / (weight * weight)
+
+    def score(self, left, right, weight_left, weight_right):
+        squares_left = squares_right = 0.0
+        for k in range(len(left)):
+            squares_left += left[k] * left[k]
+            squares_right += right[k] * right[k]
+        return squares_left / weight_left + squares_right / weight_right
+
+
+class _EntropyFields(NamedTuple):
+    table: np.ndarray  # x * log2(x) of the small integers: a logarithm costs 5 times a look-up
+
+
+@inline
+def _x_log_x(criterion, x):
+    if x <= 0.0:
+        return 0.0
+    i = int(x)
+    if i < len(criterion.table) and float(i) == x:
+        return criterion.table[i]
+    return x * math.log2(x)
+
+
+@criterion("entropy", "log_loss")
+class Entropy(_EntropyFields):
+    """-sum p_k log2 p_k (Quinlan 1986)."""
+
+    __slots__ = ()
+    target = "classes"
+
+    @classmethod
+    def for_weight(cls, total):
+        """Return the criterion with a table for integer weights that sum to ``total``."""
+        x = np.arange(int(min(total, 1 << 20)) + 1, dtype=np.float64)
+        x[1:] *= np.log2(x[1:])
+        return cls(x)
+
+    def impurity(self, stats, weight):
+        spread = _x_log_x(self, weight)
+        for k in range(len(stats)):
+            spread -= _x_log_x(self, stats[k])
+        return max(spread / weight, 0.0)
+
+    def score(self, left, right, weight_left, weight_right):
+        order = -_x_log_x(self, weight_left) - _x_log_x(self, weight_right)
+        for k in range(len(left)):
+            order += _x_log_x(self, left[k]) + _x_log_x(self, right[k])
+        return order
+
+
+@criterion("gain_ratio")
+class GainRatio(Entropy):
+    """Entropy gain over split information, among features of at least average gain (Quinlan 1993).
+
+    Within a feature the cut of largest gain stands for it, as in C4.5. Where no feature gains anything the first cut
+    is taken, so that XOR can be learned.
+    """
+
+    __slots__ = ()
+
+    def information(self, share):
+        return -share * math.log2(share) if share > 0.0 else 0.0
+
+    def choose(self, gains, informations, features, n):
+        total, n_gaining = 0.0, 0
+        for i in range(n):
+            if gains[features[i]] > 1e-10:
+                total += gains[features[i]]
+                n_gaining += 1
+        floor = total / n_gaining - 1e-10 if n_gaining > 0 else 0.0
+        best, best_ratio = -1, NO_GAIN
+        for i in range(n):
+            f = features[i]
+            if n_gaining > 0 and gains[f] > 1e-10 and gains[f] >= floor and informations[f] > 0.0:
+                ratio = gains[f] / informations[f]
+                if ratio > best_ratio + TIE * max(1.0, abs(best_ratio)) or best < 0:
+                    best, best_ratio = i, ratio
+        return best if best >= 0 else _first_valid(gains, features, n)
+
+
+@inline
+def _first_valid(gains, features, n):
+    for i in range(n):
+        if gains[features[i]] > NO_GAIN:
+            return i
+    return -1
+
+
+@criterion("error")
+class TrainError(NamedTuple):
+    """1 - max p_k: the training error (Shalev-Shwartz & Ben-David 2014, 18.2.1)."""
+
+    target = "classes"
+
+    def impurity(self, stats, weight):
+        largest = 0.0
+        for k in range(len(stats)):
+            largest = max(largest, stats[k])
+        return 1.0 - largest / weight
+
+
+@criterion("twoing")
+class Twoing(NamedTuple):
+    """How differently the two sides are composed (Breiman et al. 1984); for V children, summed over pairs."""
+
+    target = "classes"
+
+    def impurity(self, stats, weight):
+        squares = 0.0
+        for k in range(len(stats)):
+            squares += stats[k] * stats[k]
+        return 1.0 - squares / (weight * weight)
+
+    def score(self, left, right, weight_left, weight_right):
+        apart = 0.0
+        for k in range(len(left)):
+            apart += abs(left[k] / weight_left - right[k] / weight_right)
+        return weight_left * weight_right * apart * apart
+
+    def gain(self, parent, children, weights):
+        weight = gain = 0.0
+        for v in range(len(weights)):
+            weight += weights[v]
+        for v in range(len(weights)):
+            for u in range(v):
+                apart = 0.0
+                for k in range(len(parent)):
+                    apart += abs(children[v][k] / weights[v] - children[u][k] / weights[u])
+                gain += weights[v] * weights[u] * apart * apart
+        return gain / (4.0 * weight * weight)
+
+
+@criterion("chi2")
+class ChiSquared(NamedTuple):
+    """Pearson's statistic of the classes x children table, per unit of weight; shown impurity: gini."""
+
+    target = "classes"
+
+    def impurity(self, stats, weight):
+        squares = 0.0
+        for k in range(len(stats)):
+            squares += stats[k] * stats[k]
+        return 1.0 - squares / (weight * weight)
+
+    def score(self, left, right, weight_left, weight_right):
+        # sum of (l_k - e_k)**2 / e_k over both sides, which share |l_k - e_k|
+        share_left = weight_left / (weight_left + weight_right)
+        statistic = 0.0
+        for k in range(len(left)):
+            total = left[k] + right[k]
+            if total > 0.0:
+                away = left[k] - share_left * total
+                statistic += away * away / total
+        return statistic / (share_left * (1.0 - share_left))
+
+    def gain(self, parent, children, weights):
+        weight = 0.0
+        for v in range(len(weights)):
+            weight += weights[v]
+        statistic = 0.0
+        for v in range(len(weights)):
+            for k in range(len(parent)):
+                expected = weights[v] * parent[k] / weight
+                if expected > 0.0:
+                    away = children[v][k] - expected
+                    statistic += away * away / expected
+        return statistic / weight
+
+
+@criterion("squared_error", "friedman_mse")
+class SquaredError(NamedTuple):
+    """Variance. Friedman's improvement score picks the same split, so it is the same class under both names."""
+
+    target = "numbers"
+    centred = True
+
+    def score(self, left, right, weight_left, weight_right):
+        return left[0] * left[0] / weight_left + right[0] * right[0] / weight_right
+
+    def gain(self, parent, children, weights):
+        weight = gain = 0.0
+        for v in range(len(weights)):
+            weight += weights[v]
+        mean = parent[0] / weight
+        for v in range(len(weights)):
+            away = children[v][0] / weights[v] - mean
+            gain += weights[v] * away * away
+        return gain / weight
+
+    def loss(self, y, value):
+        return (y - value) * (y - value)
+
+
+@criterion("poisson")
+class Poisson(NamedTuple):
+    """Half Poisson deviance of a count or rate; no side of a split may sum to zero."""
+
+    target = "numbers"
+
+    def score(self, left, right, weight_left, weight_right):
+        if left[0] <= 0.0 or right[0] <= 0.0:
+            return NO_GAIN
+        return left[0] * math.log(left[0] / weight_left) + right[0] * math.log(right[0] / weight_right)
+
+    def gain(self, parent, children, weights):
+        weight = 0.0
+        for v in range(len(weights)):
+            weight += weights[v]
+        gain = -parent[0] * math.log(parent[0] / weight) if parent[0] > 0.0 else 0.0
+        for v in range(len(weights)):
+            if children[v][0] > 0.0:
+                gain += children[v][0] * math.log(children[v][0] / weights[v])
+        return gain / weight
+
+    def loss(self, y, value):
+        return y * math.log(y / value) - y + value if y > 0.0 else value
+
+
+@criterion("absolute_error")
+class AbsoluteError(NamedTuple):
+    """Mean absolute deviation from the median; leaves hold the median (the middle of the two halves' edges)."""
+
+    target = "ranks"
+
+    def loss(self, y, value):
+        return abs(y - value)
+
+
+def names_for(target):
+    """Names of the registered criteria for class labels (``"classes"``) or for numbers."""
+    return [name for name, cls in CRITERIA.items() if (cls.target == "classes") == (target == "classes")]
+
+
+def resolve_criterion(given, target, total_weight):
+    """Return the criterion object for a parameter value: a name, an object, a class, or a function of (stats, weight)."""
+    if isinstance(given, str):
+        legal = names_for(target)
+        if given not in legal:
+            msg = f"criterion={given!r}: must be one of {legal}, or a criterion object"
+            raise ValueError(msg)
+        found = CRITERIA[given]
+    elif isinstance(given, tuple) and hasattr(given, "_fields"):
+        return _checked(part_of_user(given), target)
+    elif isinstance(given, type) and issubclass(given, tuple):
+        found = given
+    elif callable(given):
+        found = _from_function(given, target)
+    else:
+        msg = f"criterion={given!r}: must be one of {names_for(target)}, a NamedTuple with an impurity method, or a function"
+        raise TypeError(msg)
+    made = found.for_weight(total_weight) if hasattr(found, "for_weight") else found()
+    return _checked(part_of_user(made), target)
+
+
+def part_of_user(made):
+    """Make the methods of a user's criterion callable from kernels; built-ins are already."""
+    part(type(made))
+    return made
+
+
+def _checked(made, target):
+    kind = getattr(type(made), "target", "classes" if target == "classes" else "numbers")
+    if (kind == "classes") != (target == "classes"):
+        msg = f"criterion={made!r}: is for {kind}, but the target holds {target}; use one of {names_for(target)}"
+        raise ValueError(msg)
+    if kind != "ranks" and not (hasattr(made, "impurity") or (hasattr(made, "score") and hasattr(made, "gain"))):
+        msg = f"criterion={made!r}: needs a method impurity(stats, weight), or both score and gain (see dtnumba.criteria)"
+        raise TypeError(msg)
+    return made
+
+
+_FROM_FUNCTIONS = {}
+
+
+def _from_function(function, target):
+    """Wrap a plain function ``impurity(stats, weight)``: one class a function, so that it compiles once a process."""
+    key = (function, target)
+    if key not in _FROM_FUNCTIONS:
+        jitable(function)
+
+        def impurity(self, stats, weight):
+            return function(stats, weight)
+
+        # The class stands in the function's module, so that its kernels count as the user's own and are not stored.
+        body = {"impurity": impurity, "target": target, "moments": 2, "__module__": function.__module__}
+        name = getattr(function, "__name__", "criterion")
+        _FROM_FUNCTIONS[key] = type(name, (namedtuple(name.strip("<>"), ()),), body | {"__slots__": ()})
+    return _FROM_FUNCTIONS[key]

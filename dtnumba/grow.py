@@ -1,0 +1,238 @@
+"""Grow a tree: look at a node, divide it, go on with its children; an explicit frontier, never recursion.
+
+Depth first the frontier is a stack, best first a heap on the gain; the tree is the same when nothing limits it, because
+a node's split depends on its rows and its path alone. Large nodes are worked on by all threads together, feature by
+feature; once they are small, whole subtrees are shared out.
+"""
+
+import numpy as np
+
+from dtnumba import rng
+from dtnumba._jit import inline, kernel, take_ticket
+from dtnumba.criteria import choose
+from dtnumba.growing import (
+    CUT, DEPTH, FEATURE, FIRST_RIGHT, GAIN, LAST_LEFT, LEAF, LEFT, LEFT_ROWS, MISSING_LEFT, PRIORITY,
+    SLOT, START, STOP, Scratch,
+)
+from dtnumba.scan import Candidates
+from dtnumba.splitters import begin, divide, inherit, look, pick_own, release
+from dtnumba.splitters.histogram import NO_SLOT
+from dtnumba.targets import Work, is_pure, rank_rows, sum_rows, tree_size, weight_of, zero
+
+# scikit-learn's slack when it compares an improvement with min_impurity_decrease
+EPSILON = np.finfo(np.float64).eps
+NO_LIMIT = np.int64(1 << 62)
+# Deepest stack of a depth-first growth that takes the smaller child first: it halves at every push.
+DEPTH_FIRST_FRONTIER = 64
+OPEN = LEAF - 1  # a node that is neither a leaf nor split yet
+
+
+def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
+    """Allocate what each worker needs for a subtree of n rows; every array has a row a worker."""
+    t, p, size, n_trees = workers, n_features, target.n_stats, tree_size(target, n)
+    n_frontier = DEPTH_FIRST_FRONTIER if limits.max_leaves >= NO_LIMIT else min(limits.max_leaves, n) + 2
+    integers = np.empty((5, t, size), np.int64)
+    work = Work(*integers, np.empty((t, 3, n_seen)), np.empty((t, 4, n_trees), np.int64), np.empty((t, n_trees)))
+    candidates = Candidates(np.empty((t, p)), np.empty((t, p)), np.empty((t, p)), np.empty((t, p, 4), np.int64))
+    features = np.tile(np.arange(p), (t, 1))
+    return Scratch(
+        candidates, work, features, np.empty((t, p), np.int64), np.empty((t, p), np.int64),
+        np.empty((t, n_frontier), np.int64), splitter.new_scratch(n, workers),
+    )
+
+
+@inline
+def pick(scratch, worker):
+    """Return one worker's part of the scratch."""
+    c, w = scratch.candidates, scratch.work
+    candidates = Candidates(c.gain[worker], c.information[worker], c.cut[worker], c.where[worker])
+    work = Work(
+        w.total[worker], w.left[worker], w.right[worker], w.best[worker], w.missing[worker], w.seen[worker],
+        w.trees[worker], w.costs[worker],
+    )
+    return Scratch(
+        candidates, work, scratch.features[worker], scratch.drawn[worker], scratch.ascending[worker],
+        scratch.frontier[worker], pick_own(scratch.own, worker),
+    )
+
+
+@inline
+def admit(growing, limits, node, start, stop, depth, key):
+    """Write a new node, as a leaf where its size or depth says so, else as open."""
+    nodes, n = growing.nodes, stop - start
+    is_small = n < limits.min_samples_split or n < 2 * limits.min_samples_leaf
+    nodes[node, FEATURE] = LEAF if is_small or depth >= limits.max_depth else OPEN
+    nodes[node, LEFT], nodes[node, SLOT] = LEAF, NO_SLOT
+    nodes[node, START], nodes[node, STOP], nodes[node, DEPTH] = start, stop, depth
+    growing.numbers[node, GAIN] = 0.0
+    growing.keys[node] = key
+
+
+@inline
+def _draw_next(limits, scratch, key, i):
+    """Draw the i-th candidate feature without replacement (Fisher-Yates, undone after use)."""
+    bits = rng.mix(rng.mix(limits.features_key, key), i)
+    j = i + rng.below(bits, len(scratch.features) - i)
+    scratch.drawn[i] = j
+    scratch.features[i], scratch.features[j] = scratch.features[j], scratch.features[i]
+
+
+@inline
+def _list_drawn(scratch, k):
+    """List the k drawn features in feature order, in which the winner is sought, and undo the drawing; k is small."""
+    features, listed = scratch.features, scratch.ascending
+    for i in range(k):
+        feature, j = features[i], i
+        while j > 0 and listed[j - 1] > feature:
+            listed[j] = listed[j - 1]
+            j -= 1
+        listed[j] = feature
+    for i in range(k - 1, -1, -1):
+        j = scratch.drawn[i]
+        features[i], features[j] = features[j], features[i]
+
+
+@inline
+def seek(job, scratch, node):
+    """Look for the best split of an open node and write it, or make the node a leaf; tell which.
+
+    A constant feature counts among those drawn, but drawing goes on while every one so far was constant (scikit-learn's
+    rule: no impure node stays a leaf for bad luck).
+    """
+    target, splitter, growing, limits = job.target, job.splitter, job.growing, job.limits
+    start, stop, p = growing.nodes[node, START], growing.nodes[node, STOP], len(scratch.features)
+    total = sum_rows(target, splitter, zero(target, scratch.work.total), start, stop)
+    weight, n_candidates = weight_of(target, total), 0
+    if weight >= 2.0 * limits.min_weight_leaf and not is_pure(target, total, splitter, start, stop):
+        rank_rows(target, splitter, start, stop)
+        begin(splitter, growing, target, limits, scratch.own, node)
+        draws, last, varying = limits.n_drawn < p, min(limits.n_drawn, p), 0
+        while varying == 0 and n_candidates < p:
+            if draws:
+                for i in range(n_candidates, last):
+                    _draw_next(limits, scratch, growing.keys[node], i)
+            varying = look(splitter, job, scratch, node, n_candidates, last, total)
+            n_candidates, last = last, last + 1
+        if draws:
+            _list_drawn(scratch, n_candidates)
+        else:
+            for f in range(p):
+                scratch.ascending[f] = f
+    return settle(job, scratch, node, n_candidates, weight)
+
+
+@inline
+def settle(job, scratch, node, n, weight):
+    """Choose among the n candidates listed in ``ascending`` and write the split of an open node, or make it a leaf."""
+    growing, out, limits = job.growing, scratch.candidates, job.limits
+    nodes, where, feature = growing.nodes, out.where, np.int64(0)
+    winner = choose(job.criterion, out.gain, out.information, scratch.ascending, n)
+    if winner >= 0:
+        feature = scratch.ascending[winner]
+    improvement = weight / limits.total_weight * out.gain[feature]
+    if winner < 0 or improvement + EPSILON < limits.min_decrease:
+        nodes[node, FEATURE] = LEAF
+        release(job.splitter, growing, scratch.own, node)
+        return False
+    nodes[node, FEATURE] = feature
+    nodes[node, LEFT_ROWS], nodes[node, LAST_LEFT] = where[feature, 0], where[feature, 1]
+    nodes[node, FIRST_RIGHT], nodes[node, MISSING_LEFT] = where[feature, 2], where[feature, 3]
+    growing.numbers[node, GAIN] = out.gain[feature]
+    growing.numbers[node, CUT] = out.cut[feature]
+    growing.numbers[node, PRIORITY] = improvement
+    return True
+
+
+@inline
+def admit_children(growing, limits, node, border, left):
+    """Write both children of a divided node, side by side."""
+    nodes, key = growing.nodes, growing.keys[node]
+    nodes[node, LEFT] = left
+    for side in range(2):
+        start = border if side == 1 else nodes[node, START]
+        stop = nodes[node, STOP] if side == 1 else border
+        admit(growing, limits, left + side, start, stop, nodes[node, DEPTH] + 1, rng.child_key(key, side))
+
+
+@inline
+def _before(numbers, keys, a, b):
+    """Whether node a is divided before node b: larger gain, then smaller key."""
+    larger = numbers[a, PRIORITY] > numbers[b, PRIORITY]
+    return larger or (numbers[a, PRIORITY] == numbers[b, PRIORITY] and keys[a] < keys[b])
+
+
+@inline
+def _push(numbers, keys, frontier, n, node, best_first):
+    """Add a node to a frontier of n."""
+    i = n
+    while best_first and i > 0 and _before(numbers, keys, node, frontier[(i - 1) // 2]):
+        frontier[i] = frontier[(i - 1) // 2]
+        i = (i - 1) // 2
+    frontier[i] = node
+
+
+@inline
+def _pop(numbers, keys, frontier, n, best_first):
+    """Take a node off a frontier of n."""
+    if not best_first:
+        return frontier[n - 1]
+    top, last, i = frontier[0], frontier[n - 1], 0
+    while 2 * i + 1 < n - 1:
+        child = 2 * i + 1
+        child += child + 1 < n - 1 and _before(numbers, keys, frontier[child + 1], frontier[child])
+        if not _before(numbers, keys, frontier[child], last):
+            break
+        frontier[i] = frontier[child]
+        i = child
+    frontier[i] = last
+    return top
+
+
+@inline
+def grow_below(job, scratch, root, first_free):
+    """Grow everything below an open node; new nodes stand from ``first_free`` on."""
+    growing, splitter, limits = job.growing, job.splitter, job.limits
+    nodes, numbers, keys, frontier = growing.nodes, growing.numbers, growing.keys, scratch.frontier
+    best_first, free, n_leaves, n_frontier = limits.max_leaves < NO_LIMIT, first_free, 1, 0
+    small = large = np.int64(root)
+    while True:
+        # The smaller child comes first: it may be using a table that is not kept. It is pushed last, so that it is
+        # divided first too, which keeps a depth-first stack short.
+        for node in (small, large):
+            if nodes[node, FEATURE] == OPEN:
+                seek(job, scratch, node)
+        for k in range(2 if small != large else 1):
+            node = large if k == 0 else small
+            if nodes[node, FEATURE] != LEAF:
+                _push(numbers, keys, frontier, n_frontier, node, best_first)
+                n_frontier += 1
+        if n_frontier == 0 or n_leaves >= limits.max_leaves:
+            break
+        node = _pop(numbers, keys, frontier, n_frontier, best_first)
+        left, free, n_leaves, n_frontier = free, free + 2, n_leaves + 1, n_frontier - 1
+        border = divide(splitter, growing, scratch.own, node)
+        admit_children(growing, limits, node, border, left)
+        inherit(splitter, growing, job.target, scratch.own, node, left)
+        small = left if 2 * (border - nodes[node, START]) <= nodes[node, STOP] - nodes[node, START] else left + 1
+        large = 2 * left + 1 - small
+    for i in range(n_frontier):
+        nodes[frontier[i], FEATURE] = LEAF
+
+
+@kernel
+def grow_whole(job, scratches, n_rows):
+    """Grow a tree over all rows, on one thread."""
+    scratch = pick(scratches, 0)
+    admit(job.growing, job.limits, np.int64(0), np.int64(0), n_rows, np.int64(0), np.uint64(rng.ROOT_KEY))
+    grow_below(job, scratch, np.int64(0), np.int64(1))
+
+
+@kernel
+def grow_some(job, scratches, worker, roots, first_free, counter):
+    """Grow the subtrees below open nodes, the next free one, until none is left."""
+    scratch = pick(scratches, worker)
+    while True:
+        k = take_ticket(counter)
+        if k >= len(roots):
+            break
+        grow_below(job, scratch, roots[k], first_free[k])

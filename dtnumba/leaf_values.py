@@ -1,0 +1,125 @@
+"""What a node says: value, weight and impurity from the exact sums of its rows. Mixed into the target kinds."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba._jit import by_type, inline
+from dtnumba.criteria import impurity_of, loss_of
+
+row_at = by_type("row_at")
+row_in_order = by_type("row_in_order")
+describe = by_type("describe")
+
+
+
+class Summary(NamedTuple):
+    """What the nodes of a tree hold, in canonical order."""
+
+    start: np.ndarray  # (m,) int64
+    stop: np.ndarray
+    value: np.ndarray  # (m, width) float64
+    weight: np.ndarray  # (m,) float64
+    impurity: np.ndarray  # (m,) float64
+
+
+class ClassLeaves:
+    """Shares of the classes."""
+
+    __slots__ = ()
+
+    def describe(self, criterion, rows, summary, node, sums, seen):
+        n_outputs, impurity, value = len(self.offsets) - 1, 0.0, summary.value
+        for o in range(n_outputs):
+            first, last = self.offsets[o], self.offsets[o + 1]
+            total = np.int64(0)
+            for k in range(first, last):
+                total += sums[k]
+                value[node, k] = float(sums[k]) * self.unit
+            weight = float(total) * self.unit
+            summary.weight[node] = weight
+            impurity += impurity_of(criterion, value[node, first:last], weight)
+            for k in range(first, last):
+                value[node, k] = float(sums[k]) / float(total)
+        summary.impurity[node] = impurity / n_outputs
+
+
+class NumberLeaves:
+    """Means: exact where all rows agree, else two-part sums rounded once."""
+
+    __slots__ = ()
+
+    def describe(self, criterion, rows, summary, node, sums, seen):
+        n_outputs, impurity = len(self.residual_units), 0.0
+        weight = float(sums[0]) * self.unit
+        summary.weight[node] = weight
+        for o in range(n_outputs):
+            first = o * self.n_moments
+            residual = np.int64(0)
+            for i in range(summary.start[node], summary.stop[node]):
+                residual += self.residuals[row_at(rows, i), o]
+            total = float(sums[first + 1]) * self.units[first] + float(residual) * self.residual_units[o]
+            summary.value[node, o] = self.offsets[o] + total / weight
+            impurity += _number_impurity(self, criterion, rows, summary, node, o, sums, seen)
+        summary.impurity[node] = impurity / n_outputs
+
+
+@inline
+def _number_impurity(target, criterion, rows, summary, node, o, sums, seen):
+    """Mean loss of a node's rows, or the criterion's impurity of its moments where it has no loss; fixes its value."""
+    start, stop = summary.start[node], summary.stop[node]
+    lowest = highest = target.y[row_at(rows, start), o]
+    for i in range(start + 1, stop):
+        y = target.y[row_at(rows, i), o]
+        lowest, highest = min(lowest, y), max(highest, y)
+    value = min(max(summary.value[node, o], lowest), highest)
+    summary.value[node, o] = value
+    if loss_of(criterion, value, value) < 0.0:
+        first = o * target.n_moments
+        for k in range(target.n_moments):
+            seen[k] = float(sums[first + k + 1]) * target.units[first + k]
+        return impurity_of(criterion, seen, summary.weight[node])
+    largest = max(loss_of(criterion, lowest, value), loss_of(criterion, highest, value))
+    return _mean_loss(target, criterion, rows, summary, node, o, value, largest, sums[0])
+
+
+@inline
+def _mean_loss(target, criterion, rows, summary, node, o, value, largest, total_weight):
+    """Mean of the rows' losses, summed as integers so that their order changes no bit; losses grow with distance."""
+    if largest <= 0.0:
+        return 0.0
+    weight = float(total_weight) * target.unit
+    step = largest * weight / 2.0**60
+    total = np.int64(0)
+    for i in range(summary.start[node], summary.stop[node]):
+        row = row_at(rows, i)
+        loss = loss_of(criterion, target.y[row, o], value) / step
+        if target.unit == 1.0:
+            total += target.weights[row] * np.int64(np.rint(loss))
+        else:
+            total += np.int64(np.rint(float(target.weights[row]) * target.unit * loss))
+    return float(total) * step / weight
+
+
+class RankedLeaves:
+    """Medians: the middle of the two halves' edges where a half of the weight ends between two rows."""
+
+    __slots__ = ()
+
+    def describe(self, criterion, rows, summary, node, sums, seen):
+        start, stop, impurity = summary.start[node], summary.stop[node], 0.0
+        total = sums[0]
+        summary.weight[node] = float(total) * self.unit
+        for o in range(self.y.shape[1]):
+            before, i = np.int64(0), start
+            while 2 * (before + self.weights[row_in_order(rows, o, i)]) < total:
+                before += self.weights[row_in_order(rows, o, i)]
+                i += 1
+            value = self.y[row_in_order(rows, o, i), o]
+            if 2 * (before + self.weights[row_in_order(rows, o, i)]) == total and i + 1 < stop:
+                value = value / 2.0 + self.y[row_in_order(rows, o, i + 1), o] / 2.0
+            summary.value[node, o] = value
+            lowest, highest = self.y[row_in_order(rows, o, start), o], self.y[row_in_order(rows, o, stop - 1), o]
+            largest = max(loss_of(criterion, lowest, value), loss_of(criterion, highest, value))
+            impurity += _mean_loss(self, criterion, rows, summary, node, o, value, largest, sums[0])
+        summary.impurity[node] = impurity / self.y.shape[1]

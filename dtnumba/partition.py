@@ -1,0 +1,66 @@
+"""Move the rows of a node so that those that go left come first. Stable, so a tree does not depend on its history."""
+
+import numpy as np
+
+from dtnumba._jit import inline
+from dtnumba.scan import MISSING, NEW, ROW
+
+
+@inline
+def mark_sides(order, base, start, stop, n_left, missing_left, side):
+    """Set side[row] for the rows of a node, given the order of the split's feature and how many rows go left.
+
+    The rows that go left are the first of the order, but where missing ones go left they are its last:
+
+        order   [ a b c | d e | ? ? ]   missing right: a b c left    missing left: a b c ? ? left
+    """
+    end = stop
+    while end > start and order[base + end - 1] & MISSING:
+        end -= 1
+    border = start + n_left - ((stop - end) if missing_left else 0)
+    for i in range(start, end):
+        side[order[base + i] & ROW] = np.uint8(i < border)
+    for i in range(end, stop):
+        side[order[base + i] & ROW] = np.uint8(missing_left)
+
+
+@inline
+def partition_sequence(order, base, start, stop, side, buffer):
+    """Divide one feature's order by the marked sides, keeping what each record says about its value.
+
+    A record whose forerunner went to the other side inherits the forerunner's NEW: between two rows of one child the
+    value changes if it changed anywhere between them. Branchless, because sides are as good as random to the CPU.
+    """
+    left, n_right = start, 0
+    new_left = new_right = np.uint32(0)
+    for i in range(start, stop):
+        record = order[base + i]
+        goes_left = np.uint32(side[record & ROW])
+        new_left |= record & NEW
+        new_right |= record & NEW
+        record &= ~NEW
+        order[base + left] = record | new_left
+        buffer[n_right] = record | new_right
+        left += np.int64(goes_left)
+        n_right += 1 - np.int64(goes_left)
+        new_left &= goes_left - np.uint32(1)
+        new_right &= np.uint32(0) - goes_left
+    for i in range(n_right):
+        order[base + left + i] = buffer[i]
+
+
+@inline
+def partition_rows(rows, base, start, stop, codes, feature, cut, missing_code, missing_left, buffer):
+    """Divide a list of rows by their codes: code <= cut goes left, the missing code as told; return the border."""
+    left, n_right = start, 0
+    for i in range(start, stop):
+        row = rows[base + i]
+        code = np.int64(codes[row, feature])
+        goes_left = np.int64(missing_left) if code == missing_code else np.int64(code <= cut)
+        rows[base + left] = row
+        buffer[n_right] = row
+        left += goes_left
+        n_right += 1 - goes_left
+    for i in range(n_right):
+        rows[base + left + i] = buffer[i]
+    return left

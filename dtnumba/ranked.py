@@ -1,0 +1,229 @@
+"""Splits by absolute error: the medians of both sides of every cut of a feature, in O(n log n) a node.
+
+The rows of a node are kept in the order of the target as well as of the features. A row's place in that order is its
+rank at the node; Fenwick trees over ranks hold weight and weighted target of each side of the cut, and a median is a
+descent in one. The sums are integers, so a cut's cost does not depend on the order in which rows crossed it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba._jit import inline, part
+from dtnumba.criteria import NO_GAIN, information_of
+from dtnumba.growing import START, STOP
+from dtnumba.scan import BARREN, CONSTANT, FOUND, LAST_LEFT, FIRST_RIGHT, MISSING, NEW, NOTHING, ROW, scan_order, varies
+from dtnumba.leaf_values import RankedLeaves, row_at, row_in_order
+
+# Rows of Work.trees
+LEFT_WEIGHT, LEFT_MOMENT, RIGHT_WEIGHT, RIGHT_MOMENT = range(4)
+
+
+class _RankedFields(NamedTuple):
+    moments: np.ndarray  # (n, n_outputs) int64: weight * (y - offset) in units of ``units``
+    units: np.ndarray  # (n_outputs,) float64
+    centred: np.ndarray  # (n, n_outputs) float64: y - offset
+    rank: np.ndarray  # (n, n_outputs) int64 scratch: a row's place in its node's order of the target
+    by_rank: np.ndarray  # (n, n_outputs) float64 scratch: ``centred`` of a node's rows in that order, at START + rank
+    weights: np.ndarray  # (n,) int64
+    unit: float
+    y: np.ndarray  # (n, n_outputs)
+    n_stats: int
+    n_weights: int  # 0: no statistics are summed but the weight
+
+
+@part
+class Ranked(RankedLeaves, _RankedFields):
+    """Numbers whose order counts. Its statistics are only the weight; the costs come from the trees."""
+
+    __slots__ = ()
+
+    def zero(self, buffer):
+        return np.int64(0)
+
+    def add(self, stats, row):
+        return stats + self.weights[row]
+
+    def sum_rows(self, rows, stats, start, stop):
+        for i in range(start, stop):
+            stats += self.weights[row_at(rows, i)]
+        return stats
+
+    def put(self, sums, at, row):
+        sums[at] += self.weights[row]
+
+    def weight(self, stats):
+        return float(stats) * self.unit
+
+    def is_pure(self, stats, rows, start, stop):
+        for o in range(self.y.shape[1]):
+            if self.y[row_in_order(rows, o, start), o] != self.y[row_in_order(rows, o, stop - 1), o]:
+                return False
+        return True
+
+    def tree_size(self, n):
+        return n + 1
+
+    def rank_rows(self, rows, start, stop):
+        for o in range(self.y.shape[1]):
+            for i in range(start, stop):
+                row = row_in_order(rows, o, i)
+                self.rank[row, o] = i - start
+                self.by_rank[i, o] = self.centred[row, o]
+
+    def scan_order(self, sequence, start, stop, node_start, feature, criterion, limits, total, work, out):
+        out.gain[feature] = NO_GAIN
+        end = stop
+        while end > start and sequence[end - 1] & MISSING:
+            end -= 1
+        n_missing, n = stop - end, stop - start
+        if end == start or (n_missing == 0 and not varies(sequence, start, end)):
+            return CONSTANT
+        best_cost, best_i, best_side, whole = np.inf, np.int64(-1), 0, 0.0
+        for side in range(2 if n_missing > 0 else 1):
+            whole = _cut_costs(self, sequence, start, stop, end, side, node_start, work)
+            before = n_missing * side
+            first = start + max(limits.min_samples_leaf - before - 1, 0)
+            last = min(start + n - limits.min_samples_leaf - before, end if n_missing > 0 and side == 0 else end - 1)
+            weight = np.int64(0)
+            for i in range(end, stop if side == 1 else end):
+                weight += self.weights[sequence[i] & ROW]
+            for i in range(start, last):
+                weight += self.weights[sequence[i] & ROW]
+                if i < first or not (i + 1 == end or sequence[i + 1] & NEW):
+                    continue
+                least = limits.min_weight_leaf
+                heavy = float(weight) * self.unit >= least and float(total - weight) * self.unit >= least
+                if work.costs[i - start] < best_cost and heavy:
+                    best_cost, best_i, best_side = work.costs[i - start], i, side
+        if best_i < 0:
+            return BARREN
+        _note(self, sequence, start, end, stop, feature, criterion, total, out, (whole - best_cost, best_i, best_side))
+        return FOUND
+
+    def look_at_codes(self, splitter, job, scratch, node, first, last, total):
+        """Histogram codes: put the rows in the order of their codes, and walk them as an exact order."""
+        start, stop = job.growing.nodes[node, START], job.growing.nodes[node, STOP]
+        sequence, where, features = scratch.own.buffer, scratch.candidates.where, scratch.features
+        varying = 0
+        for i in range(first, last):
+            f = features[i]
+            _sort_by_code(splitter, f, start, stop, scratch.own.occupied, sequence)
+            found = scan_order(
+                self, sequence, 0, stop - start, start, f, job.criterion, job.limits, total, scratch.work,
+                scratch.candidates,
+            )
+            varying += found != CONSTANT
+            if found == FOUND:
+                where[f, LAST_LEFT] = np.int64(splitter.codes[where[f, LAST_LEFT], f])
+                if where[f, FIRST_RIGHT] != NOTHING:
+                    where[f, FIRST_RIGHT] = np.int64(splitter.codes[where[f, FIRST_RIGHT], f])
+        return varying
+
+
+@inline
+def _sort_by_code(splitter, f, start, stop, counts, sequence):
+    """Counting sort of a node's rows by their codes, as records."""
+    missing_code = splitter.n_codes[f]
+    for code in range(missing_code + 2):
+        counts[code] = 0
+    for i in range(start, stop):
+        counts[np.int64(splitter.codes[splitter.rows[i], f]) + 1] += 1
+    for code in range(missing_code + 1):
+        counts[code + 1] += counts[code]
+    for i in range(start, stop):
+        row = splitter.rows[i]
+        code = np.int64(splitter.codes[row, f])
+        sequence[counts[code]] = row | MISSING if code == missing_code else row
+        counts[code] += 1
+    for i in range(1, stop - start):
+        before, here = sequence[i - 1] & ROW, sequence[i] & ROW
+        if splitter.codes[before, f] != splitter.codes[here, f]:
+            sequence[i] |= NEW
+
+
+@inline
+def _move(target, row, o, sign, weights, moments, n):
+    """Add (or take away) a row at its rank."""
+    k = target.rank[row, o] + 1
+    while k <= n:
+        weights[k] += sign * target.weights[row]
+        moments[k] += sign * target.moments[row, o]
+        k += k & -k
+
+
+@inline
+def _cost(target, o, node_start, weights, moments, n, weight, moment):
+    """Sum of w * |y - median| of what a pair of trees holds, given its totals."""
+    step = 1
+    while 2 * step <= n:
+        step *= 2
+    at, weight_before, moment_before = 0, np.int64(0), np.int64(0)
+    while step > 0:
+        if at + step <= n and 2 * (weight_before + weights[at + step]) < weight:
+            at += step
+            weight_before += weights[at]
+            moment_before += moments[at]
+        step //= 2
+    median = target.by_rank[node_start + at, o] if at < n else 0.0
+    return median * float(2 * weight_before - weight) * target.unit + float(moment - 2 * moment_before) * target.units[o]
+
+
+@inline
+def _cut_costs(target, sequence, start, stop, end, side, node_start, work):
+    """Write the cost of the cut after each record, averaged over outputs; return the cost without a cut."""
+    n, n_outputs, whole = stop - start, target.y.shape[1], 0.0
+    trees = work.trees
+    for i in range(n):
+        work.costs[i] = 0.0
+    for o in range(n_outputs):
+        for tree in range(4):
+            for k in range(n + 1):
+                trees[tree, k] = 0
+        weight_left = moment_left = weight_right = moment_right = np.int64(0)
+        for i in range(start, stop):
+            row = sequence[i] & ROW
+            _move(target, row, o, 1, trees[RIGHT_WEIGHT], trees[RIGHT_MOMENT], n)
+            weight_right += target.weights[row]
+            moment_right += target.moments[row, o]
+        whole += _cost(target, o, node_start, trees[RIGHT_WEIGHT], trees[RIGHT_MOMENT], n, weight_right, moment_right)
+        for step in range(2):
+            # Missing rows cross first where they go left; no cut stands between them.
+            from_, to = (end, stop if side == 1 else end) if step == 0 else (start, end)
+            for i in range(from_, to):
+                row = sequence[i] & ROW
+                _move(target, row, o, -1, trees[RIGHT_WEIGHT], trees[RIGHT_MOMENT], n)
+                _move(target, row, o, 1, trees[LEFT_WEIGHT], trees[LEFT_MOMENT], n)
+                weight, moment = target.weights[row], target.moments[row, o]
+                weight_left, moment_left = weight_left + weight, moment_left + moment
+                weight_right, moment_right = weight_right - weight, moment_right - moment
+                if step == 1 and (i + 1 == end or sequence[i + 1] & NEW):
+                    work.costs[i - start] += _cost(
+                        target, o, node_start, trees[LEFT_WEIGHT], trees[LEFT_MOMENT], n, weight_left, moment_left
+                    ) + _cost(
+                        target, o, node_start, trees[RIGHT_WEIGHT], trees[RIGHT_MOMENT], n, weight_right, moment_right
+                    )
+    for i in range(n):
+        work.costs[i] /= n_outputs
+    return whole / n_outputs
+
+
+@inline
+def _note(target, sequence, start, end, stop, feature, criterion, total, out, found):
+    saved, best_i, side = found
+    n_missing = stop - end
+    weight = np.int64(0)
+    for i in range(start, best_i + 1):
+        weight += target.weights[sequence[i] & ROW]
+    for i in range(end, stop if side == 1 else end):
+        weight += target.weights[sequence[i] & ROW]
+    share = float(weight) / float(total)
+    out.gain[feature] = saved / (float(total) * target.unit)
+    out.information[feature] = information_of(criterion, share) + information_of(criterion, 1.0 - share)
+    n_left = best_i + 1 - start + n_missing * side
+    after = np.int64(sequence[best_i + 1] & ROW) if best_i + 1 < end else np.int64(NOTHING)
+    missing_left = np.int64(side) if n_missing > 0 else np.int64(2 * n_left > stop - start)
+    out.where[feature, 0] = n_left
+    out.where[feature, 1] = np.int64(sequence[best_i] & ROW)
+    out.where[feature, 2] = after
+    out.where[feature, 3] = missing_left

@@ -1,0 +1,164 @@
+"""Walk the cuts of one feature at one node and keep the best: the loop everything else exists to feed.
+
+``scan_order`` walks rows in the order of the feature, ``scan_bins`` walks a histogram. Both try missing values on
+either side where the node has any, respect the smallest legal child, and leave a Candidate row behind. A feature whose
+rows all say the same is CONSTANT; one that varies but offers no legal cut is BARREN.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba._jit import by_type, inline
+from dtnumba.criteria import NO_GAIN, information_of
+from dtnumba.targets import add, keep, rest, rows_in, split_gain, split_score, take, weight_of, zero
+
+CONSTANT, BARREN, FOUND = 0, 1, 2
+
+# Records of a presorted sequence: the row, and what was true of it where it stands.
+NEW = np.uint32(1 << 31)  # its value differs from the one before
+MISSING = np.uint32(1 << 30)  # it has no value; such records close the sequence
+ROW = np.uint32((1 << 30) - 1)
+
+# Columns of Candidates.where
+LEFT_ROWS, LAST_LEFT, FIRST_RIGHT, MISSING_LEFT = 0, 1, 2, 3
+NOTHING = -1  # FIRST_RIGHT where only missing values go right
+
+
+class Candidates(NamedTuple):
+    """The best cut of each feature at the node in hand."""
+
+    gain: np.ndarray  # (p,) float64
+    information: np.ndarray  # (p,) float64
+    cut: np.ndarray  # (p,) float64: a drawn threshold (random splits only)
+    where: np.ndarray  # (p, 4) int64: see the columns above
+
+
+class Limits(NamedTuple):
+    """When to stop, and how much of the data a node looks at."""
+
+    max_depth: int
+    min_samples_split: int
+    min_samples_leaf: int
+    min_weight_leaf: float
+    min_decrease: float
+    total_weight: float
+    max_leaves: int
+    n_drawn: int  # candidate features a node
+    features_key: int  # uint64 streams of random numbers
+    cuts_key: int
+
+
+@inline
+def record_split(out, feature, target, criterion, left, right, work, where):
+    gain = split_gain(target, criterion, left, right, work)
+    weight_left, weight_right = weight_of(target, left), weight_of(target, right)
+    share = weight_left / (weight_left + weight_right)
+    out.gain[feature] = gain
+    out.information[feature] = information_of(criterion, share) + information_of(criterion, 1.0 - share)
+    for k in range(4):
+        out.where[feature, k] = where[k]
+
+
+def _scan_sequence(target, sequence, start, stop, node_start, feature, criterion, limits, total, work, out):
+    """Score the cuts of rows that stand in the order of a feature: records [start, stop) of ``sequence``."""
+    out.gain[feature] = NO_GAIN
+    end = stop
+    while end > start and sequence[end - 1] & MISSING:
+        end -= 1
+    n_missing = stop - end
+    if end == start or (n_missing == 0 and not varies(sequence, start, end)):
+        return CONSTANT
+    n, least = stop - start, limits.min_samples_leaf
+    best_score, best_i, best_side = NO_GAIN, np.int64(-1), 0
+    best_left = zero(target, work.best)
+    for side in range(2 if n_missing > 0 else 1):
+        left = zero(target, work.left)
+        if side == 1:
+            for i in range(end, stop):
+                left = add(target, left, sequence[i] & ROW)
+        before = n_missing * side
+        # A cut after record i leaves i + 1 - start + before rows on the left; only these may be legal.
+        first = start + max(least - before - 1, 0)
+        last = min(start + n - least - before, end if n_missing > 0 and side == 0 else end - 1)
+        for i in range(start, min(first, last)):
+            left = add(target, left, sequence[i] & ROW)
+        for i in range(first, last):
+            left = add(target, left, sequence[i] & ROW)
+            if i + 1 == end or sequence[i + 1] & NEW:
+                right = rest(target, total, left, work.right)
+                score = split_score(target, criterion, left, right, work)
+                if score > best_score and _heavy_enough(target, left, right, limits.min_weight_leaf):
+                    best_score, best_i, best_side = score, i, side
+                    best_left = keep(target, left, work.best)
+    if best_i < 0:
+        return BARREN
+    right = rest(target, total, best_left, work.right)
+    after = np.int64(sequence[best_i + 1] & ROW) if best_i + 1 < end else np.int64(NOTHING)
+    n_left = best_i + 1 - start + n_missing * best_side
+    missing_left = best_side if n_missing > 0 else np.int64(2 * n_left > n)
+    where = (n_left, np.int64(sequence[best_i] & ROW), after, np.int64(missing_left))
+    record_split(out, feature, target, criterion, best_left, right, work, where)
+    return FOUND
+
+
+# Targets without sums (absolute_error) walk the same records in their own way.
+scan_order = by_type("scan_order", _scan_sequence)
+
+
+@inline
+def varies(sequence, start, end):
+    for i in range(start + 1, end):
+        if sequence[i] & NEW:
+            return True
+    return False
+
+
+@inline
+def _heavy_enough(target, left, right, least):
+    return least <= 0.0 or (weight_of(target, left) >= least and weight_of(target, right) >= least)
+
+
+@inline
+def scan_bins(hist, base, width, occupied, n_codes, feature, n, target, criterion, limits, total, work, out):
+    """Score the cuts of a histogram of a node of n rows: ``width`` numbers a bin from ``base``.
+
+    occupied[1:] lists the bins that hold rows, ascending; occupied[0] is their number; bin ``n_codes`` is the missing.
+    """
+    out.gain[feature] = NO_GAIN
+    m = occupied[0]
+    n_missing = np.int64(0)
+    if occupied[m] == n_codes:
+        n_missing = rows_in(target, hist, base + n_codes * width, width)
+        m -= 1
+    if m == 0 or (m == 1 and n_missing == 0):
+        return CONSTANT
+    best_score, best_i, best_side, best_n = NO_GAIN, np.int64(-1), 0, np.int64(0)
+    best_left = zero(target, work.best)
+    most = n - max(limits.min_samples_leaf, 1)
+    for side in range(2 if n_missing > 0 else 1):
+        left = zero(target, work.left)
+        n_left = np.int64(0)
+        if side == 1:
+            left = take(target, left, hist, base + n_codes * width)
+            n_left = n_missing
+        for i in range(1, m + 1):
+            at = base + occupied[i] * width
+            left = take(target, left, hist, at)
+            n_left += rows_in(target, hist, at, width)
+            if n_left > most:
+                break
+            if n_left >= limits.min_samples_leaf:
+                right = rest(target, total, left, work.right)
+                score = split_score(target, criterion, left, right, work)
+                if score > best_score and _heavy_enough(target, left, right, limits.min_weight_leaf):
+                    best_score, best_i, best_side, best_n = score, i, side, n_left
+                    best_left = keep(target, left, work.best)
+    if best_i < 0:
+        return BARREN
+    right = rest(target, total, best_left, work.right)
+    after = occupied[best_i + 1] if best_i < m else np.int64(NOTHING)
+    missing_left = best_side if n_missing > 0 else np.int64(2 * best_n > n)
+    where = (best_n, occupied[best_i], after, np.int64(missing_left))
+    record_split(out, feature, target, criterion, best_left, right, work, where)
+    return FOUND

@@ -1,0 +1,25 @@
+"""How a node finds its split: presorted (exact), histogram, or random thresholds.
+
+A splitter is a NamedTuple of arrays with these methods, for kernels:
+
+new_scratch(n, workers)                (Python) what workers need to grow subtrees of n rows, a row of each array a worker;
+                                       a part itself, whose pick(worker) is one worker's
+row_at(i)                              the row at a position of the node order
+row_in_order(o, i)                     the same in the order of output o's target, where the target kind wants one
+begin(growing, target, limits, own, node)  prepare to look at a node; ``own`` is what pick gave
+look(job, scratch, node, first, last, total)
+                                       fill the candidates of scratch.features[first:last]; return how many of these
+                                       features are not constant
+divide(growing, own, node)             move the rows of a node that has its split; return the border
+inherit(growing, target, own, node, left)  hand on to the children (left and left + 1) what they can use
+release(growing, own, node)            forget what was kept for a node
+"""
+
+from dtnumba._jit import by_type
+
+pick_own = by_type("pick")  # of a splitter's scratch
+begin = by_type("begin")
+look = by_type("look")
+divide = by_type("divide")
+inherit = by_type("inherit")
+release = by_type("release")

@@ -1,0 +1,241 @@
+"""Splits over histograms of codes: at most 255 values a feature and one for missing.
+
+Two ways to fill one: a node of many rows builds dense tables of all features and keeps them, so that of two children
+only the smaller reads its rows and the other is a subtraction (exact: integers); a node of few rows, or one that looks
+at some features only, marks the bins it touches in bit masks, and pays for these alone.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba._jit import by_type, inline, lowest_bit, part
+from dtnumba.growing import FEATURE, FIRST_RIGHT, LAST_LEFT, LEAF, MISSING_LEFT, SLOT, START, STOP
+from dtnumba.partition import partition_rows
+from dtnumba.scan import CONSTANT, scan_bins
+from dtnumba.targets import put, rows_in
+
+NO_SLOT = -1
+# Below this many rows, walking the occupied bins beats clearing and scanning whole tables.
+DENSE_ROWS = 1024
+# Dense tables a worker may keep: enough for log2(rows) open nodes where memory allows.
+KEPT_TABLES, KEPT_BYTES = 24, 1 << 28
+
+_ONE, _SIX, _63 = np.uint64(1), np.uint64(6), np.uint64(63)
+
+
+@part
+class HistogramScratch(NamedTuple):
+    """Tables of one worker. Slot ``n_slots - 1`` is never kept."""
+
+    tables: np.ndarray  # (n_slots * table,) int64
+    sparse: np.ndarray  # (table,) int64, zero between uses
+    masks: np.ndarray  # (p * 4,) uint64, zero between uses
+    occupied: np.ndarray  # (258,) int64
+    free: np.ndarray  # (n_slots + 1,) int64: their number, then the free slots
+    buffer: np.ndarray  # (n,) uint32
+
+    def pick(self, worker):
+        return HistogramScratch(
+            self.tables[worker], self.sparse[worker], self.masks[worker], self.occupied[worker], self.free[worker],
+            self.buffer[worker],
+        )
+
+
+@part
+class Histogram(NamedTuple):
+    """Codes by row, and the rows in node order."""
+
+    codes: np.ndarray  # (n, p) uint8, C order: one or two cache lines hold all of a row
+    n_codes: np.ndarray  # (p,) int64: the code of a missing value
+    rows: np.ndarray  # (n_orders * n_rows,) uint32
+    n_rows: int
+    n_orders: int  # 1; for the order of the targets one an output
+    n_bins: int  # of a table, per feature
+    width: int  # numbers a bin
+    counted: bool  # the last number of a bin counts its rows
+
+    def new_scratch(self, n, workers):
+        p, table = self.codes.shape[1], self.codes.shape[1] * self.n_bins * self.width
+        n_slots = min(KEPT_TABLES, max(2, KEPT_BYTES // (8 * table))) if n >= DENSE_ROWS else 1
+        free = np.empty((workers, n_slots + 1), np.int64)
+        free[:, 0] = n_slots - 1
+        free[:, 1:] = np.arange(n_slots)
+        return HistogramScratch(
+            np.empty((workers, n_slots * table), np.int64), np.zeros((workers, table), np.int64),
+            np.zeros((workers, p * 4), np.uint64), np.empty((workers, 258), np.int64), free,
+            np.empty((workers, n), np.uint32),
+        )
+
+    def row_at(self, i):
+        return self.rows[i]
+
+    def row_in_order(self, o, i):
+        return self.rows[o * self.n_rows + i]
+
+    def begin(self, growing, target, limits, own, node):
+        nodes = growing.nodes
+        if limits.n_drawn < self.codes.shape[1] or nodes[node, STOP] - nodes[node, START] < DENSE_ROWS:
+            return
+        if nodes[node, SLOT] == NO_SLOT:
+            nodes[node, SLOT] = _take_slot(own)
+            _fill_table(self, target, own, nodes[node, SLOT], nodes[node, START], nodes[node, STOP])
+
+    def look(self, job, scratch, node, first, last, total):
+        return look_at_codes(job.target, self, job, scratch, node, first, last, total)
+
+    def divide(self, growing, own, node):
+        nodes = growing.nodes
+        f, start, stop = nodes[node, FEATURE], nodes[node, START], nodes[node, STOP]
+        border = start
+        for o in range(self.n_orders):
+            border = partition_rows(
+                self.rows, o * self.n_rows, start, stop, self.codes, f, nodes[node, LAST_LEFT], self.n_codes[f],
+                nodes[node, MISSING_LEFT], own.buffer,
+            )
+        return border
+
+    def inherit(self, growing, target, own, node, left):
+        nodes, slot = growing.nodes, growing.nodes[node, SLOT]
+        if slot == NO_SLOT:
+            return
+        small, large = left, left + 1
+        if nodes[small, STOP] - nodes[small, START] > nodes[large, STOP] - nodes[large, START]:
+            small, large = large, small
+        if nodes[large, FEATURE] == LEAF or nodes[large, STOP] - nodes[large, START] < DENSE_ROWS:
+            _give_slot(own, slot)
+            return
+        other, size = _take_slot(own), self.codes.shape[1] * self.n_bins * self.width
+        _fill_table(self, target, own, other, nodes[small, START], nodes[small, STOP])
+        for k in range(size):
+            own.tables[slot * size + k] -= own.tables[other * size + k]
+        nodes[large, SLOT] = slot
+        if nodes[small, FEATURE] != LEAF and nodes[small, STOP] - nodes[small, START] >= DENSE_ROWS:
+            nodes[small, SLOT] = other
+        else:
+            _give_slot(own, other)
+
+    def release(self, growing, own, node):
+        _give_slot(own, growing.nodes[node, SLOT])
+        growing.nodes[node, SLOT] = NO_SLOT
+
+
+@inline
+def _take_slot(own):
+    """Return a free slot, or the last one, whose table lives until the next call."""
+    if own.free[0] == 0:
+        return np.int64(len(own.free) - 2)
+    own.free[0] -= 1
+    return own.free[own.free[0] + 1]
+
+
+@inline
+def _give_slot(own, slot):
+    if slot != NO_SLOT and slot != len(own.free) - 2:
+        own.free[own.free[0] + 1] = slot
+        own.free[0] += 1
+
+
+@inline
+def fill_rows(splitter, target, table, base, start, stop):
+    """Add rows [start, stop) of the node order to the tables of all features."""
+    p, width, stride = splitter.codes.shape[1], splitter.width, splitter.n_bins * splitter.width
+    for i in range(start, stop):
+        row = splitter.rows[i]
+        at = base
+        for f in range(p):
+            put(target, table, at + np.int64(splitter.codes[row, f]) * width, row)
+            at += stride
+    if splitter.counted:
+        for i in range(start, stop):
+            row = splitter.rows[i]
+            at = base + width - 1
+            for f in range(p):
+                table[at + np.int64(splitter.codes[row, f]) * width] += 1
+                at += stride
+
+
+@inline
+def _fill_table(splitter, target, own, slot, start, stop):
+    size = splitter.codes.shape[1] * splitter.n_bins * splitter.width
+    for k in range(slot * size, (slot + 1) * size):
+        own.tables[k] = 0
+    fill_rows(splitter, target, own.tables, slot * size, start, stop)
+
+
+def _look_at_codes(target, splitter, job, scratch, node, first, last, total):
+    own, nodes, features = scratch.own, job.growing.nodes, scratch.features
+    n = nodes[node, STOP] - nodes[node, START]
+    stride = splitter.n_bins * splitter.width
+    slot = nodes[node, SLOT]
+    if slot == NO_SLOT:
+        _fill_marked(splitter, target, own, features, first, last, nodes[node, START], nodes[node, STOP])
+    varying = 0
+    for i in range(first, last):
+        f = features[i]
+        n_codes = splitter.n_codes[f]
+        table, base = own.sparse, f * stride
+        if slot == NO_SLOT:
+            _list_marked(own, f)
+        else:
+            table, base = own.tables, (slot * splitter.codes.shape[1] + f) * stride
+            _list_occupied(target, own, base, splitter.width, n_codes)
+        found = scan_bins(
+            table, base, splitter.width, own.occupied, n_codes, f, n, target, job.criterion, job.limits, total,
+            scratch.work, scratch.candidates,
+        )
+        varying += found != CONSTANT
+        if slot == NO_SLOT:
+            _clear_marked(own, base, splitter.width, f)
+    return varying
+
+
+# Targets without sums put the rows in the order of their codes instead.
+look_at_codes = by_type("look_at_codes", _look_at_codes)
+
+
+@inline
+def _fill_marked(splitter, target, own, features, first, last, start, stop):
+    """Fill the tables of some features, marking the bins touched; all features in one pass over the rows."""
+    width, stride = splitter.width, splitter.n_bins * splitter.width
+    for i in range(start, stop):
+        row = splitter.rows[i]
+        for j in range(first, last):
+            f = features[j]
+            code = np.uint64(splitter.codes[row, f])
+            at = f * stride + np.int64(code) * width
+            put(target, own.sparse, at, row)
+            if splitter.counted:
+                own.sparse[at + width - 1] += 1
+            own.masks[f * 4 + np.int64(code >> _SIX)] |= _ONE << (code & _63)
+
+
+@inline
+def _list_marked(own, f):
+    m = 0
+    for word in range(4):
+        mask = own.masks[f * 4 + word]
+        while mask != 0:
+            m += 1
+            own.occupied[m] = word * 64 + np.int64(lowest_bit(mask))
+            mask &= mask - _ONE
+    own.occupied[0] = m
+
+
+@inline
+def _list_occupied(target, own, base, width, n_codes):
+    m = 0
+    for code in range(n_codes + 1):
+        if rows_in(target, own.tables, base + code * width, width) > 0:
+            m += 1
+            own.occupied[m] = code
+    own.occupied[0] = m
+
+
+@inline
+def _clear_marked(own, base, width, f):
+    for i in range(1, own.occupied[0] + 1):
+        for k in range(width):
+            own.sparse[base + own.occupied[i] * width + k] = 0
+    for word in range(4):
+        own.masks[f * 4 + word] = 0

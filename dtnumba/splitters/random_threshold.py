@@ -1,0 +1,139 @@
+"""One random threshold a feature, uniform in value between the smallest and largest value at the node (Geurts 2006)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba import rng
+from dtnumba._jit import inline, part
+from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
+from dtnumba.partition import partition_rows
+from dtnumba.scan import CONSTANT, MISSING, NEW, NOTHING, scan_order
+from dtnumba.scan import FIRST_RIGHT as FIRST_RIGHT_ROW
+from dtnumba.scan import LAST_LEFT as LAST_LEFT_ROW
+from dtnumba.splitters.presorted import RowBuffer
+
+
+@part
+class RandomThreshold(NamedTuple):
+    """Codes by row, what values they stand for, and the rows in node order."""
+
+    codes: np.ndarray  # (n, p) uint8, uint16 or uint32
+    n_codes: np.ndarray  # (p,) int64
+    low: np.ndarray  # smallest value of each code, the features end to end
+    high: np.ndarray  # largest
+    first_code: np.ndarray  # (p + 1,) int64: where a feature's codes stand in low and high
+    rows: np.ndarray  # (n_orders * n_rows,) uint32
+    n_rows: int
+    n_orders: int
+
+    def new_scratch(self, n, workers):
+        return RowBuffer(np.empty((workers, n), np.uint32))
+
+    def row_at(self, i):
+        return self.rows[i]
+
+    def row_in_order(self, o, i):
+        return self.rows[o * self.n_rows + i]
+
+    def begin(self, growing, target, limits, own, node):
+        pass
+
+    def look(self, job, scratch, node, first, last, total):
+        varying = 0
+        for i in range(first, last):
+            varying += _try_one(self, job, scratch, node, scratch.features[i], total) != CONSTANT
+        return varying
+
+    def divide(self, growing, own, node):
+        nodes = growing.nodes
+        f, start, stop = nodes[node, FEATURE], nodes[node, START], nodes[node, STOP]
+        border = start
+        for o in range(self.n_orders):
+            border = partition_rows(
+                self.rows, o * self.n_rows, start, stop, self.codes, f, nodes[node, LAST_LEFT], self.n_codes[f],
+                nodes[node, MISSING_LEFT], own.buffer,
+            )
+        return border
+
+    def inherit(self, growing, target, own, node, left):
+        pass
+
+    def release(self, growing, own, node):
+        pass
+
+
+@inline
+def _code_below(splitter, feature, threshold):
+    """Return the last code of a feature whose values all lie at or below the threshold; -1 if there is none."""
+    first = splitter.first_code[feature]
+    low, high = np.int64(0), splitter.n_codes[feature]
+    while low < high:
+        middle = (low + high) // 2
+        if splitter.high[first + middle] <= threshold:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+@inline
+def _try_one(splitter, job, scratch, node, feature, total):
+    """Draw the threshold of one feature and score it, missing rows on the better side."""
+    nodes, out = job.growing.nodes, scratch.candidates
+    start, stop = nodes[node, START], nodes[node, STOP]
+    missing_code = splitter.n_codes[feature]
+    smallest, largest = missing_code, np.int64(-1)
+    for i in range(start, stop):
+        code = np.int64(splitter.codes[splitter.rows[i], feature])
+        if code != missing_code:
+            smallest, largest = min(smallest, code), max(largest, code)
+    cut, threshold = smallest, np.inf
+    if smallest < largest:
+        cut, threshold = _draw_cut(splitter, job, node, feature, smallest, largest)
+    _arrange(splitter, start, stop, feature, cut, missing_code, scratch.own.buffer)
+    found = scan_order(
+        job.target, scratch.own.buffer, 0, stop - start, start, feature, job.criterion, job.limits, total,
+        scratch.work, out,
+    )
+    out.cut[feature] = threshold
+    out.where[feature, LAST_LEFT_ROW] = cut
+    out.where[feature, FIRST_RIGHT_ROW] = cut + 1 if out.where[feature, FIRST_RIGHT_ROW] != NOTHING else NOTHING
+    return found
+
+
+@inline
+def _arrange(splitter, start, stop, feature, cut, missing_code, sequence):
+    """Write a node's rows as a sequence with one cut: left, right, missing."""
+    at = 0
+    for i in range(start, stop):
+        if np.int64(splitter.codes[splitter.rows[i], feature]) <= cut:
+            sequence[at] = splitter.rows[i]
+            at += 1
+    border = at
+    for i in range(start, stop):
+        code = np.int64(splitter.codes[splitter.rows[i], feature])
+        if cut < code < missing_code:
+            sequence[at] = splitter.rows[i]
+            at += 1
+    if border < at:
+        sequence[border] |= NEW
+    for i in range(start, stop):
+        if np.int64(splitter.codes[splitter.rows[i], feature]) == missing_code:
+            sequence[at] = splitter.rows[i] | MISSING
+            at += 1
+
+
+@inline
+def _draw_cut(splitter, job, node, feature, smallest, largest):
+    """Return the last code that goes left and the threshold, drawn uniformly between the node's extreme values."""
+    first = splitter.first_code[feature]
+    low, high = splitter.low[first + smallest], splitter.high[first + largest]
+    u = rng.uniform(rng.mix(rng.mix(job.limits.cuts_key, job.growing.keys[node]), feature))
+    # Infinite ends are legal values: draw between the finite ones if there are any.
+    below, above = max(low, -1.7e308), min(high, 1.7e308)
+    threshold = below * (1.0 - u) + above * u
+    cut = _code_below(splitter, feature, threshold)
+    cut = min(max(cut, smallest), largest - 1)
+    # In a histogram the draw falls inside a bin, whose rows stay together: the cut is the bin's edge then.
+    return cut, min(max(threshold, splitter.high[first + cut]), splitter.low[first + cut + 1])

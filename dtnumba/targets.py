@@ -1,0 +1,395 @@
+"""The label side of a split: what one row adds to the statistics of a node, and how a criterion sees them.
+
+Every sum is an exact integer: weights count in int64, real weights and targets are scaled once to fixed point. So
+neither threads nor the order of rows nor a subtraction changes a bit of any statistic.
+
+A target kind implements, for kernels (``stats`` is a tuple where the number of statistics is small and fixed, so that
+LLVM keeps it in registers, and an int64 array otherwise; ``buffer`` is the array to use in that case):
+
+zero(buffer)                         statistics of no rows
+add(stats, row)                      statistics with one more row
+sum_rows(rows, stats, start, stop)   statistics with the rows at positions [start, stop) of a splitter's order
+keep(stats, buffer)                  a copy that later ``add`` calls do not change
+rest(total, left, buffer)            total - left
+weight(stats)                        weight of the rows, in the caller's units
+is_pure(stats, rows, start, stop)    whether no split of the node's rows can help
+score(criterion, left, right, work)  what the scan of cuts maximises
+gain(criterion, left, right, work)   decrease of impurity by the split, per unit of the node's weight
+put(hist, at, row), take(stats, hist, at)   the same over histograms of statistics, ``n_stats`` numbers a bin
+rows_in(hist, at, width)             rows in a bin: its weight, or its last number where rows are counted apart
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba._jit import by_type, inline, part
+from dtnumba.criteria import gain_of, score_of
+from dtnumba.leaf_values import ClassLeaves, NumberLeaves, row_at
+
+zero = by_type("zero")
+sum_rows = by_type("sum_rows")
+add = by_type("add")
+keep = by_type("keep")
+rest = by_type("rest")
+weight_of = by_type("weight")
+is_pure = by_type("is_pure")
+split_score = by_type("score")
+split_gain = by_type("gain")
+put = by_type("put")
+take = by_type("take")
+rows_in = by_type("rows_in")
+
+
+def _nothing_to_rank(target, rows, start, stop):
+    pass
+
+
+def _no_trees(target, n):
+    return 0
+
+
+rank_rows = by_type("rank_rows", _nothing_to_rank)
+tree_size = by_type("tree_size", _no_trees)
+
+
+class Work(NamedTuple):
+    """Buffers of one worker for statistics that are arrays."""
+
+    total: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    best: np.ndarray
+    missing: np.ndarray
+    seen: np.ndarray  # (3, size) float64: parent, left and right as the criterion sees them
+    trees: np.ndarray  # (4, size) int64: sums by rank, for targets that are ordered rather than summed
+    costs: np.ndarray  # (size,) float64: cost of each cut, for the same
+
+
+class _Pair:
+    """Statistics that are two numbers."""
+
+    __slots__ = ()
+
+    def zero(self, buffer):
+        return (np.int64(0), np.int64(0))
+
+    def sum_rows(self, rows, stats, start, stop):
+        for i in range(start, stop):
+            stats = add(self, stats, row_at(rows, i))
+        return stats
+
+    def keep(self, stats, buffer):
+        return stats
+
+    def rest(self, total, left, buffer):
+        return (total[0] - left[0], total[1] - left[1])
+
+    def take(self, stats, hist, at):
+        return (stats[0] + hist[at], stats[1] + hist[at + 1])
+
+    def rows_in(self, hist, at, width):
+        return hist[at + 2] if width > 2 else hist[at] + hist[at + 1]
+
+
+class _Array:
+    """Statistics that are any number of numbers, in a buffer of the worker."""
+
+    __slots__ = ()
+
+    def zero(self, buffer):
+        for k in range(len(buffer)):
+            buffer[k] = 0
+        return buffer
+
+    def sum_rows(self, rows, stats, start, stop):
+        for i in range(start, stop):
+            add(self, stats, row_at(rows, i))
+        return stats
+
+    def keep(self, stats, buffer):
+        for k in range(len(stats)):
+            buffer[k] = stats[k]
+        return buffer
+
+    def rest(self, total, left, buffer):
+        for k in range(len(total)):
+            buffer[k] = total[k] - left[k]
+        return buffer
+
+    def take(self, stats, hist, at):
+        for k in range(len(stats)):
+            stats[k] += hist[at + k]
+        return stats
+
+    def rows_in(self, hist, at, width):
+        if width > self.n_stats:
+            return hist[at + width - 1]
+        rows = np.int64(0)
+        for k in range(self.n_weights):
+            rows += hist[at + k]
+        return rows
+
+
+class _ClassFields(NamedTuple):
+    label: np.ndarray  # (n,) uint8 for two classes, int32 for more
+    offsets: np.ndarray  # (2,) int64: 0 and the number of classes
+    weights: np.ndarray  # (n,) int64
+    unit: float  # a weight of 1, in the caller's units
+    n_stats: int
+    n_weights: int  # the first so many statistics sum to the weight
+
+
+@part
+class TwoClasses(_Pair, ClassLeaves, _ClassFields):
+    """One output with two classes: (weight of class 0, weight of class 1)."""
+
+    __slots__ = ()
+
+    def add(self, stats, row):
+        weight = self.weights[row]
+        second = weight * np.int64(self.label[row])
+        return (stats[0] + weight - second, stats[1] + second)
+
+    def put(self, hist, at, row):
+        hist[at + np.int64(self.label[row])] += self.weights[row]
+
+    def weight(self, stats):
+        return float(stats[0] + stats[1]) * self.unit
+
+    def is_pure(self, stats, rows, start, stop):
+        return stats[0] == 0 or stats[1] == 0
+
+    def score(self, criterion, left, right, work):
+        a, b = _two_seen(self, left), _two_seen(self, right)
+        return score_of(criterion, a, b, a[0] + a[1], b[0] + b[1])
+
+    def gain(self, criterion, left, right, work):
+        a, b = _two_seen(self, left), _two_seen(self, right)
+        return gain_of(criterion, (a[0] + b[0], a[1] + b[1]), (a, b), (a[0] + a[1], b[0] + b[1]))
+
+
+@inline
+def _two_seen(target, stats):
+    return (float(stats[0]) * target.unit, float(stats[1]) * target.unit)
+
+
+@part
+class Classes(_Array, ClassLeaves, _ClassFields):
+    """One output with any number of classes: weight of each class."""
+
+    __slots__ = ()
+
+    def add(self, stats, row):
+        stats[self.label[row]] += self.weights[row]
+        return stats
+
+    def put(self, hist, at, row):
+        hist[at + np.int64(self.label[row])] += self.weights[row]
+
+    def weight(self, stats):
+        total = np.int64(0)
+        for k in range(len(stats)):
+            total += stats[k]
+        return float(total) * self.unit
+
+    def is_pure(self, stats, rows, start, stop):
+        present = 0
+        for k in range(len(stats)):
+            present += stats[k] > 0
+        return present <= 1
+
+    def score(self, criterion, left, right, work):
+        a, b = work.seen[1], work.seen[2]
+        weight_left = _see(self, left, 0, len(left), a)
+        weight_right = _see(self, right, 0, len(right), b)
+        return score_of(criterion, a, b, weight_left, weight_right)
+
+    def gain(self, criterion, left, right, work):
+        both, a, b = work.seen[0], work.seen[1], work.seen[2]
+        weight_left = _see(self, left, 0, len(left), a)
+        weight_right = _see(self, right, 0, len(right), b)
+        for k in range(len(both)):
+            both[k] = a[k] + b[k]
+        return gain_of(criterion, both, (a, b), (weight_left, weight_right))
+
+
+@inline
+def _see(target, stats, start, stop, seen):
+    """Write the weights of classes [start, stop) into ``seen``, zeros after them; return their sum."""
+    total = 0.0
+    for k in range(start, stop):
+        weight = float(stats[k]) * target.unit
+        seen[k - start] = weight
+        total += weight
+    for k in range(stop - start, len(seen)):
+        seen[k] = 0.0
+    return total
+
+
+class _ManyClassFields(NamedTuple):
+    labels: np.ndarray  # (n, n_outputs) int32
+    offsets: np.ndarray  # (n_outputs + 1,) int64: where an output's classes stand in the statistics
+    weights: np.ndarray
+    unit: float
+    n_stats: int
+    n_weights: int  # the first so many statistics sum to the weight
+
+
+@part
+class ManyClasses(_Array, ClassLeaves, _ManyClassFields):
+    """Several outputs with classes, end to end; a criterion's numbers are averaged over the outputs."""
+
+    __slots__ = ()
+
+    def add(self, stats, row):
+        weight = self.weights[row]
+        for o in range(len(self.offsets) - 1):
+            stats[self.offsets[o] + self.labels[row, o]] += weight
+        return stats
+
+    def put(self, hist, at, row):
+        weight = self.weights[row]
+        for o in range(len(self.offsets) - 1):
+            hist[at + self.offsets[o] + self.labels[row, o]] += weight
+
+    def weight(self, stats):
+        total = np.int64(0)
+        for k in range(self.offsets[1]):
+            total += stats[k]
+        return float(total) * self.unit
+
+    def is_pure(self, stats, rows, start, stop):
+        for o in range(len(self.offsets) - 1):
+            present = 0
+            for k in range(self.offsets[o], self.offsets[o + 1]):
+                present += stats[k] > 0
+            if present > 1:
+                return False
+        return True
+
+    def score(self, criterion, left, right, work):
+        a, b = work.seen[1], work.seen[2]
+        n_outputs = len(self.offsets) - 1
+        total = 0.0
+        for o in range(n_outputs):
+            weight_left = _see(self, left, self.offsets[o], self.offsets[o + 1], a)
+            weight_right = _see(self, right, self.offsets[o], self.offsets[o + 1], b)
+            total += score_of(criterion, a, b, weight_left, weight_right)
+        return total / n_outputs
+
+    def gain(self, criterion, left, right, work):
+        both, a, b = work.seen[0], work.seen[1], work.seen[2]
+        n_outputs = len(self.offsets) - 1
+        total = 0.0
+        for o in range(n_outputs):
+            weight_left = _see(self, left, self.offsets[o], self.offsets[o + 1], a)
+            weight_right = _see(self, right, self.offsets[o], self.offsets[o + 1], b)
+            for k in range(len(both)):
+                both[k] = a[k] + b[k]
+            total += gain_of(criterion, both, (a, b), (weight_left, weight_right))
+        return total / n_outputs
+
+
+class _NumberFields(NamedTuple):
+    moments: np.ndarray  # (n, n_outputs * n_moments) int64: weight * (y - offset), its square; in units of ``units``
+    units: np.ndarray  # (n_outputs * n_moments,) float64: a moment of 1, in the caller's units
+    n_moments: int
+    residuals: np.ndarray  # (n, n_outputs) int64: what rounding took from the first moment, in ``residual_units``
+    residual_units: np.ndarray  # (n_outputs,) float64
+    offsets: np.ndarray  # (n_outputs,) float64
+    moment_unit: float  # units[0]
+    weights: np.ndarray  # (n,) int64
+    unit: float
+    y: np.ndarray  # (n, n_outputs) float64, as passed: equal values make a node pure
+    n_stats: int
+    n_weights: int  # the first so many statistics sum to the weight
+
+
+@part
+class Number(_Pair, NumberLeaves, _NumberFields):
+    """One output that is a number: (weight, sum of weight * y)."""
+
+    __slots__ = ()
+
+    def add(self, stats, row):
+        return (stats[0] + self.weights[row], stats[1] + self.moments[row, 0])
+
+    def put(self, hist, at, row):
+        hist[at] += self.weights[row]
+        hist[at + 1] += self.moments[row, 0]
+
+    def rows_in(self, hist, at, width):
+        return hist[at + 2] if width > 2 else hist[at]
+
+    def weight(self, stats):
+        return float(stats[0]) * self.unit
+
+    def is_pure(self, stats, rows, start, stop):
+        return _all_equal(self.y, rows, start, stop)
+
+    def score(self, criterion, left, right, work):
+        a, b = (float(left[1]) * self.moment_unit,), (float(right[1]) * self.moment_unit,)
+        return score_of(criterion, a, b, float(left[0]) * self.unit, float(right[0]) * self.unit)
+
+    def gain(self, criterion, left, right, work):
+        a, b = (float(left[1]) * self.moment_unit,), (float(right[1]) * self.moment_unit,)
+        weights = (float(left[0]) * self.unit, float(right[0]) * self.unit)
+        return gain_of(criterion, (a[0] + b[0],), (a, b), weights)
+
+
+@inline
+def _all_equal(y, rows, start, stop):
+    first = row_at(rows, start)
+    for i in range(start + 1, stop):
+        row = row_at(rows, i)
+        for o in range(y.shape[1]):
+            if y[row, o] != y[first, o]:
+                return False
+    return True
+
+
+@part
+class Numbers(_Array, NumberLeaves, _NumberFields):
+    """Outputs that are numbers: weight, then the moments of each; a criterion's numbers are averaged."""
+
+    __slots__ = ()
+
+    def add(self, stats, row):
+        stats[0] += self.weights[row]
+        for k in range(len(self.units)):
+            stats[k + 1] += self.moments[row, k]
+        return stats
+
+    def put(self, hist, at, row):
+        hist[at] += self.weights[row]
+        for k in range(len(self.units)):
+            hist[at + k + 1] += self.moments[row, k]
+
+    def weight(self, stats):
+        return float(stats[0]) * self.unit
+
+    def is_pure(self, stats, rows, start, stop):
+        return _all_equal(self.y, rows, start, stop)
+
+    def score(self, criterion, left, right, work):
+        a, b = work.seen[1], work.seen[2]
+        total = 0.0
+        for first in range(0, len(self.units), self.n_moments):
+            for k in range(self.n_moments):
+                a[k] = float(left[first + k + 1]) * self.units[first + k]
+                b[k] = float(right[first + k + 1]) * self.units[first + k]
+            total += score_of(criterion, a, b, float(left[0]) * self.unit, float(right[0]) * self.unit)
+        return total * self.n_moments / len(self.units)
+
+    def gain(self, criterion, left, right, work):
+        both, a, b = work.seen[0], work.seen[1], work.seen[2]
+        weights = (float(left[0]) * self.unit, float(right[0]) * self.unit)
+        total = 0.0
+        for first in range(0, len(self.units), self.n_moments):
+            for k in range(self.n_moments):
+                a[k] = float(left[first + k + 1]) * self.units[first + k]
+                b[k] = float(right[first + k + 1]) * self.units[first + k]
+                both[k] = a[k] + b[k]
+            total += gain_of(criterion, both, (a, b), weights)
+        return total * self.n_moments / len(self.units)

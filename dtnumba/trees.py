@@ -1,0 +1,142 @@
+"""Fitted trees as parallel arrays: one layout for one tree and for a forest.
+
+Invariants, tested by ``check`` and relied on everywhere:
+
+* trees stand end to end; tree t is the nodes [root[t], root[t + 1]), its root first, parents before children;
+* a node is a leaf exactly where ``feature`` is -1; then ``left`` and ``right`` are -1 too;
+* the children of a node stand side by side, ``left`` .. ``right``: a binary node has right == left + 1;
+* every node but a root has one parent;
+* a binary numeric node sends x <= threshold left; a missing x goes left where ``missing_left`` says so;
+* a node with cuts ``cut[cut_start[i]:cut_start[i + 1]]`` (ascending) sends x to child number "how many cuts are < x",
+  through the map below if it has one as well (an interval test is two cuts and the map 1, 0, 1);
+* a node with a map ``branch[branch_start[i]:branch_start[i + 1]]`` sends category code c to child branch[c];
+  where a map or cuts exist, a missing or unknown value goes to child number ``missing_left``;
+* ``value`` holds for every node class shares (each output's classes side by side), means or medians.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+LEAF = -1
+
+
+class Trees(NamedTuple):
+    """Nodes of one or many trees; ids in ``left`` and ``right`` count from the first node of all."""
+
+    root: np.ndarray  # (n_trees + 1,) int64
+    feature: np.ndarray  # (m,) int32
+    threshold: np.ndarray  # (m,) float64, NaN at leaves and where cuts or a map decide
+    left: np.ndarray  # (m,) int32
+    right: np.ndarray  # (m,) int32
+    missing_left: np.ndarray  # (m,) uint8
+    value: np.ndarray  # (m, width) float64
+    branch_start: np.ndarray  # (m + 1,) int64, or (1,) where no node has a map
+    branch: np.ndarray  # int32
+    cut_start: np.ndarray  # (m + 1,) int64, or (1,) where no node has cuts
+    cut: np.ndarray  # float64
+    # What prediction does not need:
+    n_samples: np.ndarray  # (m,) int64
+    weight: np.ndarray  # (m,) float64
+    impurity: np.ndarray  # (m,) float64
+    gain: np.ndarray  # (m,) float64: decrease of impurity per unit of the node's weight, 0 at leaves
+
+    @property
+    def n_trees(self):
+        return len(self.root) - 1
+
+    @property
+    def n_nodes(self):
+        return len(self.feature)
+
+    @property
+    def n_leaves(self):
+        return int(np.count_nonzero(self.feature == LEAF))
+
+    @property
+    def is_binary(self):
+        """Whether every test is one threshold, so that the packed predictor applies."""
+        return len(self.cut) == 0 and len(self.branch) == 0
+
+
+NO_MAP = np.zeros(1, np.int64)
+
+
+def depths(trees):
+    """Return the depth of every node, roots at 0; a pass per level."""
+    depth = np.zeros(trees.n_nodes, np.int32)
+    level = np.asarray(trees.root[:-1])
+    d = 0
+    while len(level):
+        depth[level] = d
+        inner = level[trees.feature[level] != LEAF]
+        fan = trees.right[inner] - trees.left[inner] + 1
+        first = np.repeat(trees.left[inner].astype(np.int64), fan)
+        level = first + _count_up(fan)
+        d += 1
+    return depth
+
+
+def _count_up(lengths):
+    """Return 0 .. length - 1 for every length, end to end."""
+    total = int(lengths.sum())
+    return np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def check(trees, n_features=None):
+    """Raise ValueError, naming the node and the rule, where an invariant of the layout is broken; return the trees."""
+    m = trees.n_nodes
+    for name in ("threshold", "left", "right", "missing_left", "value", "n_samples", "weight", "impurity", "gain"):
+        _demand(len(getattr(trees, name)) == m, 0, f"{name} has {len(getattr(trees, name))} rows for {m} nodes")
+    _demand(trees.root[0] == 0 and trees.root[-1] == m and (np.diff(trees.root) > 0).all(), 0, "roots must ascend from 0 to m")
+    ids, leaf = np.arange(m), trees.feature == LEAF
+    _all(trees.feature >= LEAF, ids, "feature must be -1 or a column")
+    if n_features is not None:
+        _all(trees.feature < n_features, ids, f"feature must be below {n_features}")
+    _all(~leaf | ((trees.left == -1) & (trees.right == -1)), ids, "a leaf has no children")
+    inner = ids[~leaf]
+    left, right = trees.left[inner], trees.right[inner]
+    _all((left > inner) & (right > left), inner, "children stand after their parent, at least two side by side")
+    tree = np.searchsorted(trees.root, inner, side="right") - 1
+    _all(right < trees.root[tree + 1], inner, "children stand in the tree of their parent")
+    fan = right - left + 1
+    parents = np.zeros(m, np.int64)
+    np.add.at(parents, np.repeat(left.astype(np.int64), fan) + _count_up(fan), 1)
+    parents[trees.root[:-1]] += 1
+    _all(parents == 1, ids, "every node but a root has exactly one parent")
+    _check_maps(trees, inner, fan)
+    _all(trees.n_samples >= 0, ids, "n_samples must not be negative")
+    _all(np.isfinite(trees.weight) & (trees.weight >= 0), ids, "weight must be finite and not negative")
+    return trees
+
+
+def _check_maps(trees, inner, fan):
+    n_cuts, n_branches = _lengths(trees.cut_start, trees.n_nodes), _lengths(trees.branch_start, trees.n_nodes)
+    cuts, branches = n_cuts[inner], n_branches[inner]
+    plain = (cuts == 0) & (branches == 0)
+    _all(~plain | (fan == 2), inner, "a node with neither cuts nor a map has two children")
+    _all(~plain | ~np.isnan(trees.threshold[inner]), inner, "a threshold must be a number")
+    _all((cuts == 0) | (branches > 0) | (cuts + 1 == fan), inner, "cuts must be one fewer than children")
+    _all((cuts == 0) | (branches == 0) | (branches == cuts + 1), inner, "a map over cuts must have an entry a range")
+    _all(plain | (trees.missing_left[inner] < fan), inner, "missing values must go to a child")
+    for node in inner[cuts > 1]:
+        row = trees.cut[trees.cut_start[node] : trees.cut_start[node + 1]]
+        _demand((np.diff(row) > 0).all(), node, "cuts must ascend")
+    for k, node in zip(fan[branches > 0], inner[branches > 0], strict=True):
+        row = trees.branch[trees.branch_start[node] : trees.branch_start[node + 1]]
+        _demand(((row >= 0) & (row < k)).all(), node, "a map must name children")
+
+
+def _lengths(start, m):
+    return np.diff(start) if len(start) == m + 1 else np.zeros(m, np.int64)
+
+
+def _all(holds, nodes, rule):
+    if not holds.all():
+        _demand(False, nodes[np.argmin(holds)], rule)
+
+
+def _demand(holds, node, rule):
+    if not holds:
+        msg = f"node {node} breaks the layout of Trees: {rule}"
+        raise ValueError(msg)
