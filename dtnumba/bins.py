@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba import rng
 from dtnumba._jit import inline, launch, part, take_ticket
 from dtnumba.finish import midpoint
 from dtnumba.sorting import PARALLEL_CELLS, RankColumns, bits_from_key, bits_of, is_missing, pick_sort_scratch, sort_scratch, sorted_column
@@ -159,20 +158,20 @@ def _code_block(task, column, start, stop):
                 task.stray[to] = 1
 
 
-def sample_rows(kept, seed):
+def sample_rows(kept):
     """Return the rows that edges are made from: all, or one of every stretch of rows, drawn within it."""
     n = len(kept)
     if n <= SAMPLE_ROWS:
         return kept
-    key = rng.stream(seed, rng.SAMPLE)
-    draws = np.random.default_rng(int(key)).random(SAMPLE_ROWS)
+    # One seed for every fit: the codes of a table must not differ between two fits of it.
+    draws = np.random.default_rng(0).random(SAMPLE_ROWS)
     start = np.arange(SAMPLE_ROWS) * (n / SAMPLE_ROWS)
     return kept[np.minimum((start + draws * (n / SAMPLE_ROWS)).astype(np.int64), n - 1)]
 
 
-def make_bins(table, kept, most, seed, workers):
+def make_bins(table, kept, most, workers):
     """Choose histogram bins of a table's columns from rows ``kept``."""
-    p, sample = table.n_features, sample_rows(kept, seed)
+    p, sample = table.n_features, sample_rows(kept)
     n_codes, exhaustive = np.empty(p, np.int64), np.empty(p, np.uint8)
     low = high = None
     for first, cells in table.columns(0, p):
@@ -217,9 +216,9 @@ def write_codes(table, bins, codes, workers, claims=None):
     return np.flatnonzero(stray)
 
 
-def histogram_codes(table, kept, most, seed, workers):
+def histogram_codes(table, kept, most, workers):
     """Return (codes, Bins) of a table, at most ``most`` values a column."""
-    bins = make_bins(table, kept, most, seed, workers)
+    bins = make_bins(table, kept, most, workers)
     codes = np.empty((table.n_rows, table.n_features), np.uint8)
     sampled = len(kept) > SAMPLE_ROWS
     strays = write_codes(table, bins, codes, workers, bins.exhaustive if sampled else None)

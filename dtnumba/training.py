@@ -72,7 +72,7 @@ def _splitter(table, target, weights, settings):
     if settings.max_bins is None:
         codes, bins = rank_codes(table, kept, settings.workers)
     else:
-        codes, bins = histogram_codes(table, kept, settings.max_bins, settings.seed, settings.workers)
+        codes, bins = histogram_codes(table, kept, settings.max_bins, settings.workers)
     rows, n_orders = (order_of_targets(target.y, kept), n_targets) if is_ranked else (kept.copy(), 1)
     if settings.splitter == "random":
         low, high = bins.low, bins.high
