@@ -2,9 +2,10 @@
 
 Numba's own disk cache stamps a kernel with the file it stands in, so an edited *callee* in another file is served stale
 after an upgrade, and two processes that compile at once may store two signatures under one file name (numba #1833,
-#4807). Here an entry is one file whose name is a digest of the whole package, the kernel, its argument types and the
-CPU: nothing stale can be found, and there is no index to race for. Kernels over a user's own types are never stored,
-because nothing here can know when the user's source changes.
+#4807). Here an entry is one file whose name is a digest of all that its code depends on: the whole package, Python,
+Numba and its settings, the kernel, its argument types and the CPU. So nothing stale can be found, and there is no index
+to race for. Kernels over a user's own types are never stored, because nothing here can know when the user's source
+changes.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import hashlib
 import os
 import pickle
 import shutil
+import sys
 import tempfile
 import uuid
 import warnings
@@ -19,21 +21,36 @@ from functools import cache
 from pathlib import Path
 
 import numba
-from numba.core import compiler, types
+import numpy as np
+from numba.core import compiler, config, types
 from numba.core.caching import _Cache, dumps
 
 PACKAGE = Path(__file__).parent
 KEPT_STAMPS = 3  # versions that may share one cache directory before the oldest is swept
+_CHECKSUM_BYTES = 16
 
 
-@cache
-def package_stamp():
-    """Digest of every source file of the package and of Numba's version: the age of a kernel."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
+def stamp_of(package):
+    """Digest of every source file of a package and of what compiles it; None where there are no sources to read."""
+    sources = sorted(package.rglob("*.py"))
+    if not sources:  # a zip file, or byte code alone
+        return None
+    digest = hashlib.sha256(f"{sys.version} numba {numba.__version__} numpy {np.__version__}".encode())
+    for path in sources:
+        text = path.read_bytes()
+        digest.update(f"{path.relative_to(package).as_posix()} {len(text)} ".encode())
+        digest.update(text)
     return digest.hexdigest()
+
+
+# Taken while the package is imported: an upgrade under a running process must not stamp the code that it has loaded.
+_STAMP = stamp_of(PACKAGE)
+
+
+def _settings():
+    """Return what users set for Numba that changes the code it makes; bounds checks above all."""
+    names = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML", "JIT_COVERAGE")
+    return tuple(repr(getattr(config, name, None)) for name in names)
 
 
 def _is_private(folder):
@@ -42,7 +59,7 @@ def _is_private(folder):
     return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
 
 
-def _usable(folder, *, private=False):
+def _usable(folder, *, private):
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
         probe = folder / f"probe.{uuid.uuid4().hex}"
@@ -54,9 +71,10 @@ def _usable(folder, *, private=False):
 
 
 def _candidate_roots():
-    if numba.config.CACHE_DIR:
+    """Yield (folder, whether it must be the user's alone), the best first."""
+    if config.CACHE_DIR:
         # The chosen directory is shared by many projects, and two copies of this package must not sweep each other.
-        yield Path(numba.config.CACHE_DIR) / f"dtnumba_{hashlib.sha256(bytes(PACKAGE)).hexdigest()[:8]}", False
+        yield Path(config.CACHE_DIR) / f"dtnumba_{hashlib.sha256(bytes(PACKAGE)).hexdigest()[:8]}", False
     yield PACKAGE / "__pycache__", False
     with contextlib.suppress(RuntimeError):  # no home directory is known
         yield Path.home() / ".cache" / "dtnumba", True
@@ -75,14 +93,13 @@ def _sweep(root):
 @cache
 def cache_folder():
     """Return the folder of this version's kernels, or None (with one warning) where nothing can be written."""
-    for root, private in _candidate_roots():
-        folder = root / f"kernels-{package_stamp()[:16]}"
-        if folder.is_dir() or _usable(root, private=private):
-            fresh = not folder.exists()
-            if _usable(folder, private=private):
-                if fresh:
-                    _sweep(root)
-                return folder
+    for root, private in _candidate_roots() if _STAMP is not None else ():
+        folder = root / f"kernels-{_STAMP[:16]}"
+        fresh = not folder.exists()
+        if _usable(root, private=private) and _usable(folder, private=private):
+            if fresh:
+                _sweep(root)
+            return folder
     warnings.warn(
         "dtnumba found no folder to keep compiled kernels in, so every process compiles anew; "
         "set NUMBA_CACHE_DIR to a writable folder",
@@ -92,17 +109,26 @@ def cache_folder():
     return None
 
 
-def _has_foreign_part(numba_type):
-    """Tell whether a type contains a NamedTuple defined outside the package: a user's criterion."""
+def _description(numba_type):
+    """Return the full name of a type made of numbers, arrays and the package's own NamedTuples, None of any other.
+
+    Numba's own name of a NamedTuple lacks the module, and two modules may use one class name.
+    """
+    if isinstance(numba_type, (types.Number, types.Boolean, types.NoneType, types.Array)):
+        return repr(numba_type)
     if isinstance(numba_type, types.CPointer):
-        return _has_foreign_part(numba_type.dtype)
+        inner = _description(numba_type.dtype)
+        return inner and f"*{inner}"
+    if not isinstance(numba_type, types.BaseTuple):
+        return None
+    name = "tuple"
     if isinstance(numba_type, types.BaseNamedTuple):
-        module = getattr(numba_type.instance_class, "__module__", "")
-        if module != "dtnumba" and not module.startswith("dtnumba."):
-            return True
-    if isinstance(numba_type, types.BaseTuple):
-        return any(_has_foreign_part(part) for part in numba_type)
-    return False
+        cls = numba_type.instance_class
+        if str(cls.__module__).partition(".")[0] != __name__.partition(".")[0]:
+            return None
+        name = f"{cls.__module__}.{cls.__qualname__}"
+    parts = [_description(part) for part in numba_type]
+    return None if None in parts else f"{name}({', '.join(parts)})"
 
 
 class KernelCache(_Cache):
@@ -132,10 +158,12 @@ class KernelCache(_Cache):
         return f"{self._py_func.__module__.rpartition('.')[2]}.{self._py_func.__qualname__}".replace("<", "").replace(">", "")
 
     def _path(self, sig, codegen):
-        folder = cache_folder() if self._enabled else None
-        if folder is None or any(_has_foreign_part(part) for part in sig):
+        described = [_description(part) for part in sig] if self._enabled else [None]
+        folder = None if None in described else cache_folder()
+        if folder is None:
             return None
-        key = repr((package_stamp(), self._name(), self._py_func.__code__.co_firstlineno, sig, codegen.magic_tuple()))
+        line = self._py_func.__code__.co_firstlineno
+        key = repr((_STAMP, self._py_func.__module__, line, described, codegen.magic_tuple(), _settings()))
         return folder / f"{self._name()}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.nbc"
 
     def load_overload(self, sig, target_context):
@@ -145,9 +173,11 @@ class KernelCache(_Cache):
             return None
         # Whatever is wrong with a stored kernel (torn by a full disk, foreign, unreadable), compiling anew is right.
         try:
-            return compiler.CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))
-        except FileNotFoundError:
-            return None
+            entry = path.read_bytes()
+            checksum, stored = entry[:_CHECKSUM_BYTES], entry[_CHECKSUM_BYTES:]
+            if checksum != _checksum(stored):  # machine code with a wrong bit would crash, not raise
+                return None
+            return compiler.CompileResult._rebuild(target_context, *pickle.loads(stored))
         except Exception:
             return None
 
@@ -157,11 +187,16 @@ class KernelCache(_Cache):
             return
         draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
         try:
-            draft.write_bytes(dumps(data._reduce()))
+            stored = dumps(data._reduce())
+            draft.write_bytes(_checksum(stored) + stored)
             os.replace(draft, path)
         except OSError:  # a full or vanished disk costs the next process a compilation, not this one its result
             with contextlib.suppress(OSError):
                 draft.unlink()
+
+
+def _checksum(stored):
+    return hashlib.blake2b(stored, digest_size=_CHECKSUM_BYTES).digest()
 
 
 def keep_on_disk(dispatcher):

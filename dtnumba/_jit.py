@@ -13,6 +13,7 @@ import sys
 import threading
 
 import numba
+import numpy as np
 from numba import int64, njit, prange
 from numba.core import cgutils, config, types
 from numba.core.imputils import impl_ret_borrowed
@@ -154,19 +155,14 @@ def _run_here(task):
 
 
 @kernel(parallel=True, _nrt=True)
-def _run_on_workers(task, n_workers):
+def _run_on_workers(task, finished):
     pointer = _pointer_to(task)
-    for worker in prange(n_workers):
+    for worker in prange(len(finished)):
         _run_at(pointer, int64(worker))
+        finished[worker] = 1
 
 
-_pool_lock = threading.Lock()
 _pool_is_inherited = False  # a forked child inherits the threads' bookkeeping, but not the threads
-
-
-def _thread_safe_layer():
-    """Several Python threads may enter a parallel kernel at once under tbb and omp; ``workqueue`` would abort."""
-    return numba.threading_layer() != "workqueue"
 
 
 def _start_pool():
@@ -177,8 +173,7 @@ def _start_pool():
 
 def _after_fork():
     # GNU OpenMP kills a child that enters the pool of its parent, so the child works on one thread.
-    global _pool_lock, _pool_is_inherited
-    _pool_lock = threading.Lock()
+    global _pool_is_inherited
     pool = sys.modules.get("numba.np.ufunc.parallel")
     _pool_is_inherited = _pool_is_inherited or getattr(pool, "_is_initialized", True)
 
@@ -190,10 +185,12 @@ if hasattr(os, "register_at_fork"):
 def n_workers(n_jobs):
     """Resolve ``n_jobs``: None is every core, but one core inside a worker of somebody else's pool."""
     cores = config.NUMBA_NUM_THREADS
+    if _pool_is_inherited:
+        return 1
     if n_jobs is None:
         in_pool = multiprocessing.parent_process() is not None or threading.current_thread() is not threading.main_thread()
         return 1 if in_pool else cores
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return min(n_jobs, cores) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 def launch(task, workers=1):
@@ -202,33 +199,33 @@ def launch(task, workers=1):
     Falls back to one thread, with the same bits, wherever the pool must not be entered: in a forked child, and under
     ``workqueue`` from a second Python thread.
     """
-    if workers <= 1 or not COMPILED or _pool_is_inherited:
-        _run_here(task)
-        return
-    with _pool_lock:
-        _start_pool()
-    if _thread_safe_layer():
+    if workers > 1 and COMPILED and _may_enter_pool():
         _run_masked(task, workers)
-    elif threading.current_thread() is threading.main_thread() and _pool_lock.acquire(blocking=False):
-        try:
-            _run_masked(task, workers)
-        finally:
-            _pool_lock.release()
     else:
         _run_here(task)
 
 
+def _may_enter_pool():
+    """Several Python threads may enter a parallel kernel at once under tbb and omp; ``workqueue`` would abort."""
+    if _pool_is_inherited:
+        return False
+    _start_pool()
+    return numba.threading_layer() != "workqueue" or threading.current_thread() is threading.main_thread()
+
+
 def _run_masked(task, workers):
     before = numba.get_num_threads()
-    wanted = min(workers, config.NUMBA_NUM_THREADS)
-    if wanted == before:
-        _run_on_workers(task, workers)
-        return
-    numba.set_num_threads(wanted)
+    numba.set_num_threads(min(workers, config.NUMBA_NUM_THREADS))
+    finished = np.zeros(workers, np.uint8)
     try:
-        _run_on_workers(task, workers)
+        _run_on_workers(task, finished)
+    except SystemError as error:  # Numba's word for an exception in this thread's share of the loop
+        raise (error.__cause__ or error) from None
     finally:
         numba.set_num_threads(before)
+    if not finished.all():  # an exception in another thread's share is lost
+        msg = "a worker thread raised an exception, which Numba cannot pass on; n_jobs=1 shows it"
+        raise RuntimeError(msg)
 
 
 __all__ = ["COMPILED", "by_type", "inline", "int64", "jitable", "kernel", "launch", "lowest_bit", "n_workers", "part", "take_ticket"]

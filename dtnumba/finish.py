@@ -20,21 +20,58 @@ from dtnumba.trees import NO_MAP, Trees
 PARALLEL_ROWS = 20_000
 
 
+class Numbered(NamedTuple):
+    """Columns of the nodes in canonical order."""
+
+    feature: np.ndarray  # (m,) int32
+    left: np.ndarray  # (m,) int32
+    right: np.ndarray
+    missing_left: np.ndarray  # (m,) uint8
+    last_left: np.ndarray  # (m,) int64
+    first_right: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    gain: np.ndarray  # (m,) float64
+    cut: np.ndarray
+
+
 @kernel
-def _number(nodes, order, stack):
-    """Write the old ids of the nodes in canonical order; return their number."""
-    count, top = 1, 1
-    order[0] = 0
+def _count_nodes(nodes, stack):
+    """Return the number of nodes below and with node 0."""
+    count, top = np.int64(1), 1
     stack[0] = 0
     while top > 0:
         top -= 1
-        new = stack[top]
-        old = order[new]
-        if nodes[old, FEATURE] != LEAF:
-            order[count], order[count + 1] = nodes[old, LEFT], nodes[old, LEFT] + 1
-            stack[top], stack[top + 1] = count + 1, count
+        node = stack[top]
+        if nodes[node, FEATURE] != LEAF:
+            stack[top], stack[top + 1] = nodes[node, LEFT], nodes[node, LEFT] + 1
             count, top = count + 2, top + 2
     return count
+
+
+@kernel
+def _number(growing, stack, out):
+    """Write the nodes in canonical order: the children of a node are placed when it is reached, left subtrees first.
+
+    stack (2 * (m // 2 + 2),) int64 scratch: pairs of old and new id
+    """
+    nodes, numbers = growing.nodes, growing.numbers
+    count, top = 1, 2
+    stack[0] = stack[1] = 0
+    while top > 0:
+        top -= 2
+        old, new = stack[top], stack[top + 1]
+        is_inner = nodes[old, FEATURE] != LEAF
+        out.feature[new], out.missing_left[new] = nodes[old, FEATURE], nodes[old, MISSING_LEFT] if is_inner else 0
+        out.left[new], out.right[new] = (count, count + 1) if is_inner else (LEAF, LEAF)
+        out.last_left[new], out.first_right[new] = nodes[old, LAST_LEFT], nodes[old, FIRST_RIGHT]
+        out.start[new], out.stop[new] = nodes[old, START], nodes[old, STOP]
+        out.gain[new], out.cut[new] = numbers[old, GAIN] if is_inner else 0.0, numbers[old, CUT]
+        if is_inner:
+            for side in (1, 0):
+                stack[top], stack[top + 1] = nodes[old, LEFT] + side, count + side
+                top += 2
+            count += 2
 
 
 def midpoint(below, above):
@@ -68,16 +105,28 @@ class DescribeNodes(NamedTuple):
             for k in range(len(sums)):
                 sums[k] = 0
             for i in range(self.summary.start[node], self.summary.stop[node]):
-                put(self.target, sums, 0, row_at(self.splitter, i))
+                put(self.target, sums, np.uint64(0), row_at(self.splitter, i))
             describe(self.target, self.criterion, self.splitter, self.summary, node, sums, seen)
 
 
-def summarise(nodes, target, criterion, splitter, width, workers):
-    """Return the Summary of nodes in canonical order."""
-    m = len(nodes)
-    start, stop = np.ascontiguousarray(nodes[:, START]), np.ascontiguousarray(nodes[:, STOP])
-    summary = Summary(start, stop, np.empty((m, width)), np.empty(m), np.empty(m))
-    threads = workers if stop[0] >= PARALLEL_ROWS else 1
+def _numbered(growing):
+    """Return the nodes of a grown tree in canonical order."""
+    n_rows = int(growing.nodes[0, STOP])
+    stack = np.empty(2 * n_rows + 8, np.int64)
+    m = _count_nodes(growing.nodes, stack)
+    ints = np.empty((4, m), np.int64)
+    columns = Numbered(
+        np.empty(m, np.int32), np.empty(m, np.int32), np.empty(m, np.int32), np.empty(m, np.uint8), *ints,
+        np.empty(m), np.empty(m),
+    )
+    _number(growing, stack, columns)
+    return columns
+
+
+def _summarise(columns, target, criterion, splitter, width, workers):
+    m, n_rows = len(columns.feature), columns.stop[0]
+    summary = Summary(columns.start, columns.stop, np.empty((m, width)), np.empty(m), np.empty(m))
+    threads = workers if n_rows >= PARALLEL_ROWS else 1
     sums, seen = np.empty((threads, target.n_stats), np.int64), np.empty((threads, getattr(target, "n_moments", 1)))
     launch(DescribeNodes(target, criterion, splitter, summary, sums, seen, np.zeros(1, np.int64)), threads)
     return summary
@@ -86,36 +135,28 @@ def summarise(nodes, target, criterion, splitter, width, workers):
 def finish(growing, target, criterion, splitter, thresholds_of, width, workers):
     """Return the Trees of one grown tree.
 
-    ``thresholds_of(nodes, numbers)`` gives the thresholds of inner nodes from their columns.
+    ``thresholds_of(feature, last_left, first_right, cut)`` gives the thresholds of inner nodes.
     """
-    order = np.empty(2 * int(growing.nodes[0, STOP]) + 1, np.int64)
-    m = _number(growing.nodes, order, np.empty(len(order) // 2 + 2, np.int64))
-    nodes, numbers = growing.nodes[order[:m]], growing.numbers[order[:m]]
-    feature = nodes[:, FEATURE].astype(np.int32)
-    inner = feature != LEAF
-    left = np.full(m, LEAF, np.int32)
-    # Children are numbered in pairs in the order in which their parents are reached, not in the order of ids.
-    new_id = np.empty(int(order[:m].max()) + 1, np.int32)
-    new_id[order[:m]] = np.arange(m, dtype=np.int32)
-    left[inner] = new_id[nodes[inner, LEFT]]
-    threshold = np.full(m, np.nan)
-    threshold[inner] = thresholds_of(nodes[inner], numbers[inner])
-    summary = summarise(nodes, target, criterion, splitter, width, workers)
+    columns = _numbered(growing)
+    inner = np.flatnonzero(columns.feature != LEAF)
+    threshold = np.full(len(columns.feature), np.nan)
+    threshold[inner] = thresholds_of(
+        columns.feature[inner], columns.last_left[inner], columns.first_right[inner], columns.cut[inner]
+    )
+    summary = _summarise(columns, target, criterion, splitter, width, workers)
     return Trees(
-        np.array([0, m], np.int64), feature, threshold, left, np.where(inner, left + 1, LEAF).astype(np.int32),
-        np.where(inner, nodes[:, MISSING_LEFT], 0).astype(np.uint8), summary.value,
-        NO_MAP, np.empty(0, np.int32), NO_MAP, np.empty(0), summary.stop - summary.start, summary.weight,
-        summary.impurity, np.where(inner, numbers[:, GAIN], 0.0),
+        np.array([0, len(columns.feature)], np.int64), columns.feature, threshold, columns.left, columns.right,
+        columns.missing_left, summary.value, NO_MAP, np.empty(0, np.int32), NO_MAP, np.empty(0),
+        summary.stop - summary.start, summary.weight, summary.impurity, columns.gain,
     )
 
 
 def exact_thresholds(table):
     """Thresholds of splits that name rows: halfway between the values of the last row left and the first row right."""
 
-    def thresholds_of(nodes, numbers):
-        below = table.values_at(nodes[:, LAST_LEFT], nodes[:, FEATURE])
-        above = table.values_at(np.maximum(nodes[:, FIRST_RIGHT], 0), nodes[:, FEATURE])
-        return np.where(nodes[:, FIRST_RIGHT] == NOTHING, np.inf, midpoint(below, above))
+    def thresholds_of(feature, last_left, first_right, cut):
+        below, above = table.values_at(last_left, feature), table.values_at(np.maximum(first_right, 0), feature)
+        return np.where(first_right == NOTHING, np.inf, midpoint(below, above))
 
     return thresholds_of
 
@@ -123,15 +164,14 @@ def exact_thresholds(table):
 def code_thresholds(bins):
     """Thresholds of splits that name codes: halfway between the values seen in the last bin left and the first right."""
 
-    def thresholds_of(nodes, numbers):
-        first = bins.first_code[nodes[:, FEATURE]]
-        below = bins.high[first + nodes[:, LAST_LEFT]]
-        above = bins.low[first + np.maximum(nodes[:, FIRST_RIGHT], 0)]
-        return np.where(nodes[:, FIRST_RIGHT] == NOTHING, np.inf, midpoint(below, above))
+    def thresholds_of(feature, last_left, first_right, cut):
+        first = bins.first_code[feature]
+        below, above = bins.high[first + last_left], bins.low[first + np.maximum(first_right, 0)]
+        return np.where(first_right == NOTHING, np.inf, midpoint(below, above))
 
     return thresholds_of
 
 
-def drawn_thresholds(nodes, numbers):
+def drawn_thresholds(feature, last_left, first_right, cut):
     """Thresholds that were drawn."""
-    return np.where(nodes[:, FIRST_RIGHT] == NOTHING, np.inf, numbers[:, CUT])
+    return np.where(first_right == NOTHING, np.inf, cut)

@@ -102,7 +102,7 @@ def seek(job, scratch, node):
     target, splitter, growing, limits = job.target, job.splitter, job.growing, job.limits
     start, stop, p = growing.nodes[node, START], growing.nodes[node, STOP], len(scratch.features)
     total = sum_rows(target, splitter, zero(target, scratch.work.total), start, stop)
-    weight, n_candidates = weight_of(target, total), 0
+    weight, n_candidates = weight_of(target, total), np.int64(0)
     if weight >= 2.0 * limits.min_weight_leaf and not is_pure(target, total, splitter, start, stop):
         rank_rows(target, splitter, start, stop)
         begin(splitter, growing, target, limits, scratch.own, node)
@@ -193,7 +193,7 @@ def grow_below(job, scratch, root, first_free):
     """Grow everything below an open node; new nodes stand from ``first_free`` on."""
     growing, splitter, limits = job.growing, job.splitter, job.limits
     nodes, numbers, keys, frontier = growing.nodes, growing.numbers, growing.keys, scratch.frontier
-    best_first, free, n_leaves, n_frontier = limits.max_leaves < NO_LIMIT, first_free, 1, 0
+    best_first, free, n_leaves, n_frontier = limits.max_leaves < NO_LIMIT, first_free, np.int64(1), np.int64(0)
     small = large = np.int64(root)
     while True:
         # The smaller child comes first: it may be using a table that is not kept. It is pushed last, so that it is
@@ -222,7 +222,7 @@ def grow_below(job, scratch, root, first_free):
 @kernel
 def grow_whole(job, scratches, n_rows):
     """Grow a tree over all rows, on one thread."""
-    scratch = pick(scratches, 0)
+    scratch = pick(scratches, np.int64(0))
     admit(job.growing, job.limits, np.int64(0), np.int64(0), n_rows, np.int64(0), np.uint64(rng.ROOT_KEY))
     grow_below(job, scratch, np.int64(0), np.int64(1))
 

@@ -12,9 +12,9 @@ import numpy as np
 from dtnumba import rng
 from dtnumba._jit import kernel, launch, part, take_ticket
 from dtnumba.grow import NO_LIMIT, admit, admit_children, grow_some, grow_whole, new_scratch, pick, seek, settle
-from dtnumba.growing import DEPTH, FEATURE, LEAF, LEFT_ROWS, PRIORITY, SLOT, START, STOP, Job, Scratch, new_growing
-from dtnumba.partition import partition_sequence
-from dtnumba.splitters import divide, look, pick_own
+from dtnumba.growing import DEPTH, FEATURE, LAST_LEFT, LEAF, LEFT_ROWS, MISSING_LEFT, PRIORITY, SLOT, START, STOP, Job, Scratch, new_growing
+from dtnumba.partition import partition_rows, partition_sequence
+from dtnumba.splitters import look
 from dtnumba.splitters.histogram import DENSE_ROWS, Histogram, fill_rows
 from dtnumba.splitters.presorted import Presorted, mark
 from dtnumba.targets import rank_rows, sum_rows, weight_of, zero
@@ -53,7 +53,7 @@ class LookTogether(NamedTuple):
     def run(self, worker):
         job, own = self.job, pick(self.scratches, worker)
         scratch = Scratch(
-            pick(self.scratches, 0).candidates, own.work, own.features, own.drawn, own.ascending, own.frontier, own.own,
+            pick(self.scratches, np.int64(0)).candidates, own.work, own.features, own.drawn, own.ascending, own.frontier, own.own,
         )
         start, stop = job.growing.nodes[self.node, START], job.growing.nodes[self.node, STOP]
         total = sum_rows(job.target, job.splitter, zero(job.target, scratch.work.total), start, stop)
@@ -86,6 +86,30 @@ class PartitionTogether(NamedTuple):
 
 
 @part
+class PartitionBlocks(NamedTuple):
+    """Divide blocks of a node's rows by their codes, each by whichever worker is free; the blocks are joined after."""
+
+    splitter: object
+    buffer: np.ndarray  # (workers, n) uint32
+    edges: np.ndarray  # (n_blocks + 1,) int64
+    borders: np.ndarray  # (n_blocks,) int64 out
+    split: np.ndarray  # (3,) int64: feature, last code left, whether missing goes left
+    base: int
+    counter: np.ndarray
+
+    def run(self, worker):
+        splitter, feature = self.splitter, self.split[0]
+        while True:
+            k = take_ticket(self.counter)
+            if k >= len(self.borders):
+                break
+            self.borders[k] = partition_rows(
+                splitter.rows, self.base, self.edges[k], self.edges[k + 1], splitter.codes, feature, self.split[1],
+                splitter.n_codes[feature], self.split[2], self.buffer[worker],
+            )
+
+
+@part
 class FillTogether(NamedTuple):
     """Fill one histogram a block of a node's rows; integers, so their sum is the node's to the bit."""
 
@@ -111,7 +135,7 @@ def _admit_root(growing, limits, n_rows):
 
 @kernel
 def _seek_alone(job, scratches, node):
-    return seek(job, pick(scratches, 0), node)
+    return seek(job, pick(scratches, np.int64(0)), node)
 
 
 @kernel
@@ -121,7 +145,7 @@ def _rank_rows(job, node):
 
 @kernel
 def _settle_together(job, scratches, node):
-    scratch = pick(scratches, 0)
+    scratch = pick(scratches, np.int64(0))
     for f in range(job.n_features):
         scratch.ascending[f] = f
     start, stop = job.growing.nodes[node, START], job.growing.nodes[node, STOP]
@@ -132,11 +156,6 @@ def _settle_together(job, scratches, node):
 @kernel
 def _mark(splitter, growing, node):
     mark(splitter, growing, node)
-
-
-@kernel
-def _divide_alone(job, scratches, node):
-    return divide(job.splitter, job.growing, pick_own(scratches.own, 0), node)
 
 
 @kernel
@@ -204,14 +223,22 @@ class _Together:
 
     def divide(self, node):
         """Move the rows of a node; return the border."""
-        splitter, nodes = self.job.splitter, self.job.growing.nodes
-        if not isinstance(splitter, Presorted):
-            return _divide_alone(self.job, self.scratches, node)
+        splitter, nodes, buffer = self.job.splitter, self.job.growing.nodes, self.scratches.own.buffer
         start, stop = int(nodes[node, START]), int(nodes[node, STOP])
-        _mark(splitter, self.job.growing, node)
-        buffer = self.scratches.own.buffer
-        launch(PartitionTogether(splitter, buffer, start, stop, _counter()), self.workers)
-        return start + nodes[node, LEFT_ROWS]
+        if isinstance(splitter, Presorted):
+            _mark(splitter, self.job.growing, node)
+            launch(PartitionTogether(splitter, buffer, start, stop, _counter()), self.workers)
+            return start + int(nodes[node, LEFT_ROWS])
+        split = nodes[node, [FEATURE, LAST_LEFT, MISSING_LEFT]]
+        edges, borders = np.linspace(start, stop, self.workers + 1).astype(np.int64), np.empty(self.workers, np.int64)
+        for o in range(splitter.n_orders):
+            base = o * splitter.n_rows
+            launch(PartitionBlocks(splitter, buffer, edges, borders, split, base, _counter()), self.workers)
+            rows = splitter.rows[base : base + splitter.n_rows]
+            lefts = [rows[first:border] for first, border in zip(edges, borders, strict=False)]
+            rights = [rows[border:last] for border, last in zip(borders, edges[1:], strict=True)]
+            rows[start:stop] = np.concatenate(lefts + rights)
+        return start + sum(map(len, lefts))
 
     def fill(self, node, parent=None, sibling=None):
         """Build the dense tables of a node and, by subtraction from its parent's, those of its sibling."""

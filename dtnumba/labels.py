@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dtnumba.ranked import Ranked
-from dtnumba.targets import Classes, ManyClasses, Number, Numbers, TwoClasses
+from dtnumba.targets import Classes, ManyClasses, Number, Numbers, TwoClasses, WeightedTwoClasses
 
-# Sums of weights or moments stay below this, so that int64 never overflows.
-_ROOM = 2.0**60
+# Sums of weights stay below this, so that float64 holds them exactly too.
+_ROOM = 2.0**52
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,10 +244,10 @@ def fixed_weights(weight, n_rows):
         return Weights(np.ones(n_rows, np.int64), 1.0, float(n_rows), everything, are_one=True)
     kept = everything if weight.all() else np.flatnonzero(weight).astype(np.uint32)
     total = float(weight.sum())
-    if total < 2.0**53 and (weight == np.floor(weight)).all():
+    if total < _ROOM and (weight == np.floor(weight)).all():
         return Weights(weight.astype(np.int64), 1.0, total, kept, are_one=False)
-    # 53 bits below the largest weight, fewer only where the sum would overflow; a power of two, so exact to undo.
-    unit = 2.0 ** math.ceil(math.log2(max(float(weight.max()) / 2.0**53, float(weight.max()) * n_rows / _ROOM)))
+    # As fine as the sum allows; a power of two, so exact to undo.
+    unit = 2.0 ** math.ceil(math.log2(total / _ROOM))
     integers = np.rint(weight / unit).astype(np.int64)
     integers[kept] = np.maximum(integers[kept], 1)
     return Weights(integers, unit, float(integers.sum()) * unit, kept, are_one=False)
@@ -262,7 +262,8 @@ def class_target(labels, weights):
         return ManyClasses(labels.codes.astype(np.int32), offsets, weights.integers, weights.unit, n_stats, counts[0])
     codes = labels.codes[:, 0]
     if n_stats <= 2:
-        return TwoClasses(codes.astype(np.uint8), offsets, weights.integers, weights.unit, 2, 2)
+        kind = TwoClasses if weights.are_one else WeightedTwoClasses
+        return kind(codes.astype(np.uint8), offsets, weights.integers, weights.unit, 2, 2)
     return Classes(codes.astype(np.int32), offsets, weights.integers, weights.unit, n_stats, n_stats)
 
 
@@ -319,7 +320,8 @@ def number_target(y, weights, criterion):
         "n_stats": 1 + n_outputs * n_moments,
         "n_weights": 1,
     }
-    return Number(**fields) if n_outputs == 1 and n_moments == 1 else Numbers(**fields)
+    is_plain = n_outputs == 1 and n_moments == 1 and weights.are_one
+    return Number(**fields) if is_plain else Numbers(**fields)
 
 
 def _offsets(y, weights):

@@ -36,64 +36,55 @@ def pack(trees, depth):
     return Packed(words.ravel(), depth)
 
 
-@inline
-def _step(words, thresholds, cells, base, node):
-    word = words[2 * node]
-    x = cells.flat[base + np.int64((word & np.uint64(0xFFFFFFFF)) >> np.uint64(1)) * cells.column_step]
-    goes_right = (x > thresholds[2 * node + 1]) | ((x != x) & ((word & np.uint64(1)) == 0))
-    return np.int64(word >> np.uint64(32)) + np.int64(goes_right)
-
-
 @part
 class WalkPacked(NamedTuple):
-    """Write the leaf of every row in one tree, blocks of rows by whichever worker is free."""
+    """Write what the leaf of every row says, blocks of rows by whichever worker is free."""
 
     cells: object
     words: np.ndarray
     thresholds: np.ndarray  # the same memory as float64
     root: int
     depth: int
-    leaves: np.ndarray  # (n,) int64 out
+    says: np.ndarray  # (m,) 8 bytes a node, whatever they mean
+    out: np.ndarray  # (n,) the same for every row
+    lanes: np.ndarray  # (workers, 8) uint32 scratch
     counter: np.ndarray
 
     def run(self, worker):
-        n = self.cells.n_rows
+        n, lanes = self.cells.n_rows, self.lanes[worker]
         while True:
             start = take_ticket(self.counter) * _BLOCK
             if start >= n:
                 break
             stop = min(start + _BLOCK, n)
-            row = start
-            while row + _LANES <= stop:
-                _walk_eight(self, row)
-                row += _LANES
-            for last in range(row, stop):
-                base, node = self.cells.offset + last * self.cells.row_step, np.int64(self.root)
-                for _ in range(self.depth):
-                    after = _step(self.words, self.thresholds, self.cells, base, node)
-                    if after == node:
-                        break
-                    node = after
-                self.leaves[last] = node
+            for row in range(start, stop - _LANES + 1, _LANES):
+                _walk_lanes(self, row, _LANES, lanes)
+            rest = (stop - start) % _LANES
+            if rest > 0:
+                _walk_lanes(self, stop - rest, rest, lanes)
 
 
 @inline
-def _walk_eight(task, row):
-    words, thresholds, cells, step = task.words, task.thresholds, task.cells, task.cells.row_step
-    base = cells.offset + row * step
-    a = b = c = d = e = f = g = h = np.int64(task.root)
+def _walk_lanes(task, row, n_lanes, lanes):
+    """Walk rows [row, row + n_lanes) together until none of them moves."""
+    words, cells = task.words, task.cells
+    for j in range(n_lanes):
+        lanes[j] = np.uint32(task.root)
     for _ in range(task.depth):
-        a1, b1 = _step(words, thresholds, cells, base, a), _step(words, thresholds, cells, base + step, b)
-        c1, d1 = _step(words, thresholds, cells, base + 2 * step, c), _step(words, thresholds, cells, base + 3 * step, d)
-        e1, f1 = _step(words, thresholds, cells, base + 4 * step, e), _step(words, thresholds, cells, base + 5 * step, f)
-        g1, h1 = _step(words, thresholds, cells, base + 6 * step, g), _step(words, thresholds, cells, base + 7 * step, h)
-        moved = (a1 ^ a) | (b1 ^ b) | (c1 ^ c) | (d1 ^ d) | (e1 ^ e) | (f1 ^ f) | (g1 ^ g) | (h1 ^ h)
-        a, b, c, d, e, f, g, h = a1, b1, c1, d1, e1, f1, g1, h1
+        moved = np.uint32(0)
+        for j in range(n_lanes):
+            node = lanes[j]
+            word = words[2 * node]
+            at = cells.offset + (row + j) * cells.row_step
+            x = cells.flat[at + np.int64((word & np.uint64(0xFFFFFFFF)) >> np.uint64(1)) * cells.column_step]
+            goes_right = (x > task.thresholds[2 * node + 1]) | ((x != x) & ((word & np.uint64(1)) == 0))
+            after = np.uint32(word >> np.uint64(32)) + np.uint32(goes_right)
+            moved |= after ^ node
+            lanes[j] = after
         if moved == 0:
             break
-    leaves = task.leaves
-    leaves[row], leaves[row + 1], leaves[row + 2], leaves[row + 3] = a, b, c, d
-    leaves[row + 4], leaves[row + 5], leaves[row + 6], leaves[row + 7] = e, f, g, h
+    for j in range(n_lanes):
+        task.out[row + j] = task.says[lanes[j]]
 
 
 @part
@@ -103,7 +94,8 @@ class WalkAny(NamedTuple):
     cells: object
     trees: object
     root: int
-    leaves: np.ndarray
+    says: np.ndarray
+    out: np.ndarray
     counter: np.ndarray
 
     def run(self, worker):
@@ -117,32 +109,37 @@ class WalkAny(NamedTuple):
                 while self.trees.feature[node] >= 0:
                     at = cells.offset + row * cells.row_step + np.int64(self.trees.feature[node]) * cells.column_step
                     node = child_of(self.trees, node, np.float64(cells.flat[at]))
-                self.leaves[row] = node
+                self.out[row] = self.says[node]
 
 
 def leaves_of(table, trees, packed, workers, tree=0):
     """Return the id of the leaf that every row of a table ends in."""
-    leaves = np.empty(table.n_rows, np.int64)
+    return answers_of(table, trees, packed, np.arange(trees.n_nodes), workers, tree)
+
+
+def answers_of(table, trees, packed, says, workers, tree=0):
+    """Return ``says[leaf]`` for the leaf of every row; ``says`` has 8 bytes a node, of any dtype."""
+    out, words = np.empty(table.n_rows, np.int64), np.ascontiguousarray(says).view(np.int64)
     if table.cells is not None:
-        _walk(table.cells, trees, packed, tree, leaves, workers)
-        return leaves
+        _walk(table.cells, trees, packed, tree, words, out, workers)
+        return out.view(says.dtype)
     from dtnumba.table import cells_of
 
     rows, block = table.csc.tocsr(), max(1, (1 << 22) // table.n_features)
     for start in range(0, table.n_rows, block):
         stop = min(start + block, table.n_rows)
-        _walk(cells_of(rows[start:stop].toarray()), trees, packed, tree, leaves[start:stop], workers)
-    return leaves
+        _walk(cells_of(rows[start:stop].toarray()), trees, packed, tree, words, out[start:stop], workers)
+    return out.view(says.dtype)
 
 
-def _walk(cells, trees, packed, tree, leaves, workers):
-    counter = np.zeros(1, np.int64)
-    if packed is not None:
-        root = int(trees.root[tree])
-        task = WalkPacked(cells, packed.words, packed.words.view(np.float64), root, packed.depth, leaves, counter)
-        launch(task, workers if cells.n_rows * packed.depth >= SERIAL_STEPS else 1)
-    else:
-        launch(WalkAny(cells, trees, int(trees.root[tree]), leaves, counter), workers if cells.n_rows >= _BLOCK else 1)
+def _walk(cells, trees, packed, tree, says, out, workers):
+    counter, root = np.zeros(1, np.int64), int(trees.root[tree])
+    if packed is None:
+        launch(WalkAny(cells, trees, root, says, out, counter), workers if cells.n_rows >= _BLOCK else 1)
+        return
+    threads = workers if cells.n_rows * packed.depth >= SERIAL_STEPS else 1
+    lanes, thresholds = np.empty((threads, _LANES), np.uint32), packed.words.view(np.float64)
+    launch(WalkPacked(cells, packed.words, thresholds, root, packed.depth, says, out, lanes, counter), threads)
 
 
 def decision_paths(trees, leaves):

@@ -14,6 +14,7 @@ DIGIT_BITS = 11  # a pass: 3 passes for float32, 6 for float64; a pass where all
 _BUCKETS = 1 << DIGIT_BITS
 # Fewer cells than this are sorted or coded by one thread.
 PARALLEL_CELLS = 50_000
+FEW_CELLS = 20_000
 
 
 class Format(NamedTuple):
@@ -194,12 +195,29 @@ class RankColumns(NamedTuple):
 def presort(table, kept, n_orders, workers):
     """Return the presorted records of all columns of a table, with room for ``n_orders`` orders in all."""
     order = np.empty(n_orders * len(kept), np.uint32)
+    if len(kept) * table.n_features < FEW_CELLS and table.cells is not None:
+        _presort_few(table.cells, kept, order)
+        return order
     for first, cells in table.columns(0, table.n_features):
         bits, form = bits_of(cells)
         threads = workers if len(kept) * cells.n_columns >= PARALLEL_CELLS else 1
         scratch = sort_scratch(bits.flat, len(kept), threads)
         launch(SortColumns(bits, form, scratch, kept, order, first, np.zeros(1, np.int64)), threads)
     return order
+
+
+def _presort_few(cells, kept, order):
+    """Presort a small table with NumPy, which has no kernel to compile; the records are the same but for ties."""
+    n, p = len(kept), cells.n_columns
+    at = cells.offset + kept.astype(np.int64) * cells.row_step + np.arange(p)[:, None] * cells.column_step
+    values = cells.flat[at]
+    places = np.argsort(values, axis=1, kind="stable")
+    values = np.take_along_axis(values, places, axis=1)
+    records = kept[places]
+    with np.errstate(invalid="ignore"):
+        records[:, 1:] |= np.where(values[:, 1:] != values[:, :-1], NEW, np.uint32(0))
+    records |= np.where(np.isnan(values), MISSING, np.uint32(0))
+    order[: p * n] = records.ravel()
 
 
 def order_of_targets(y, kept):

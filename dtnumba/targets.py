@@ -67,12 +67,12 @@ class Work(NamedTuple):
 
 
 class _Pair:
-    """Statistics that are two numbers."""
+    """Statistics that are two numbers; whole numbers below 2**53 in float64, which adds them as exactly as integers."""
 
     __slots__ = ()
 
     def zero(self, buffer):
-        return (np.int64(0), np.int64(0))
+        return (0.0, 0.0)
 
     def sum_rows(self, rows, stats, start, stop):
         for i in range(start, stop):
@@ -84,12 +84,6 @@ class _Pair:
 
     def rest(self, total, left, buffer):
         return (total[0] - left[0], total[1] - left[1])
-
-    def take(self, stats, hist, at):
-        return (stats[0] + hist[at], stats[1] + hist[at + 1])
-
-    def rows_in(self, hist, at, width):
-        return hist[at + 2] if width > 2 else hist[at] + hist[at + 1]
 
 
 class _Array:
@@ -142,36 +136,70 @@ class _ClassFields(NamedTuple):
 
 @part
 class TwoClasses(_Pair, ClassLeaves, _ClassFields):
-    """One output with two classes: (weight of class 0, weight of class 1)."""
+    """One output with two classes and rows of weight 1: (rows of class 0, rows of class 1)."""
 
     __slots__ = ()
 
     def add(self, stats, row):
-        weight = self.weights[row]
-        second = weight * np.int64(self.label[row])
-        return (stats[0] + weight - second, stats[1] + second)
+        second = float(self.label[row])
+        return (stats[0] + (1.0 - second), stats[1] + second)
 
     def put(self, hist, at, row):
-        hist[at + np.int64(self.label[row])] += self.weights[row]
+        hist[at + np.uint64(self.label[row])] += 1
+
+    def take(self, stats, hist, at):
+        return (stats[0] + float(hist[at]), stats[1] + float(hist[at + 1]))
+
+    def rows_in(self, hist, at, width):
+        return hist[at] + hist[at + 1]
 
     def weight(self, stats):
-        return float(stats[0] + stats[1]) * self.unit
+        return stats[0] + stats[1]
 
     def is_pure(self, stats, rows, start, stop):
-        return stats[0] == 0 or stats[1] == 0
+        return stats[0] == 0.0 or stats[1] == 0.0
 
     def score(self, criterion, left, right, work):
-        a, b = _two_seen(self, left), _two_seen(self, right)
+        return score_of(criterion, left, right, left[0] + left[1], right[0] + right[1])
+
+    def gain(self, criterion, left, right, work):
+        both = (left[0] + right[0], left[1] + right[1])
+        return gain_of(criterion, both, (left, right), (left[0] + left[1], right[0] + right[1]))
+
+
+@part
+class WeightedTwoClasses(_Pair, ClassLeaves, _ClassFields):
+    """One output with two classes: (weight of class 0, weight of class 1), in units of ``unit``."""
+
+    __slots__ = ()
+
+    def add(self, stats, row):
+        weight = float(self.weights[row])
+        second = weight * float(self.label[row])
+        return (stats[0] + (weight - second), stats[1] + second)
+
+    def put(self, hist, at, row):
+        hist[at + np.uint64(self.label[row])] += self.weights[row]
+
+    def take(self, stats, hist, at):
+        return (stats[0] + float(hist[at]), stats[1] + float(hist[at + 1]))
+
+    def rows_in(self, hist, at, width):
+        return hist[at + 2] if width > 2 else hist[at] + hist[at + 1]
+
+    def weight(self, stats):
+        return (stats[0] + stats[1]) * self.unit
+
+    def is_pure(self, stats, rows, start, stop):
+        return stats[0] == 0.0 or stats[1] == 0.0
+
+    def score(self, criterion, left, right, work):
+        a, b = (left[0] * self.unit, left[1] * self.unit), (right[0] * self.unit, right[1] * self.unit)
         return score_of(criterion, a, b, a[0] + a[1], b[0] + b[1])
 
     def gain(self, criterion, left, right, work):
-        a, b = _two_seen(self, left), _two_seen(self, right)
+        a, b = (left[0] * self.unit, left[1] * self.unit), (right[0] * self.unit, right[1] * self.unit)
         return gain_of(criterion, (a[0] + b[0], a[1] + b[1]), (a, b), (a[0] + a[1], b[0] + b[1]))
-
-
-@inline
-def _two_seen(target, stats):
-    return (float(stats[0]) * target.unit, float(stats[1]) * target.unit)
 
 
 @part
@@ -185,7 +213,7 @@ class Classes(_Array, ClassLeaves, _ClassFields):
         return stats
 
     def put(self, hist, at, row):
-        hist[at + np.int64(self.label[row])] += self.weights[row]
+        hist[at + np.uint64(self.label[row])] += self.weights[row]
 
     def weight(self, stats):
         total = np.int64(0)
@@ -251,7 +279,7 @@ class ManyClasses(_Array, ClassLeaves, _ManyClassFields):
     def put(self, hist, at, row):
         weight = self.weights[row]
         for o in range(len(self.offsets) - 1):
-            hist[at + self.offsets[o] + self.labels[row, o]] += weight
+            hist[at + np.uint64(self.offsets[o] + self.labels[row, o])] += weight
 
     def weight(self, stats):
         total = np.int64(0)
@@ -308,34 +336,39 @@ class _NumberFields(NamedTuple):
 
 @part
 class Number(_Pair, NumberLeaves, _NumberFields):
-    """One output that is a number: (weight, sum of weight * y)."""
+    """One output that is a number, and rows of weight 1: (rows, sum of y in units of ``moment_unit``)."""
 
     __slots__ = ()
 
+    def zero(self, buffer):
+        return (0.0, np.int64(0))
+
     def add(self, stats, row):
-        return (stats[0] + self.weights[row], stats[1] + self.moments[row, 0])
+        return (stats[0] + 1.0, stats[1] + self.moments[row, 0])
 
     def put(self, hist, at, row):
-        hist[at] += self.weights[row]
-        hist[at + 1] += self.moments[row, 0]
+        hist[at] += 1
+        hist[at + np.uint64(1)] += self.moments[row, 0]
+
+    def take(self, stats, hist, at):
+        return (stats[0] + float(hist[at]), stats[1] + hist[at + 1])
 
     def rows_in(self, hist, at, width):
-        return hist[at + 2] if width > 2 else hist[at]
+        return hist[at]
 
     def weight(self, stats):
-        return float(stats[0]) * self.unit
+        return stats[0]
 
     def is_pure(self, stats, rows, start, stop):
         return _all_equal(self.y, rows, start, stop)
 
     def score(self, criterion, left, right, work):
         a, b = (float(left[1]) * self.moment_unit,), (float(right[1]) * self.moment_unit,)
-        return score_of(criterion, a, b, float(left[0]) * self.unit, float(right[0]) * self.unit)
+        return score_of(criterion, a, b, left[0], right[0])
 
     def gain(self, criterion, left, right, work):
         a, b = (float(left[1]) * self.moment_unit,), (float(right[1]) * self.moment_unit,)
-        weights = (float(left[0]) * self.unit, float(right[0]) * self.unit)
-        return gain_of(criterion, (a[0] + b[0],), (a, b), weights)
+        return gain_of(criterion, (a[0] + b[0],), (a, b), (left[0], right[0]))
 
 
 @inline
@@ -364,7 +397,7 @@ class Numbers(_Array, NumberLeaves, _NumberFields):
     def put(self, hist, at, row):
         hist[at] += self.weights[row]
         for k in range(len(self.units)):
-            hist[at + k + 1] += self.moments[row, k]
+            hist[at + np.uint64(k + 1)] += self.moments[row, k]
 
     def weight(self, stats):
         return float(stats[0]) * self.unit

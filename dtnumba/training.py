@@ -77,7 +77,7 @@ def _splitter(table, target, weights, settings):
     if settings.splitter == "random":
         low, high = bins.low, bins.high
         return RandomThreshold(codes, bins.n_codes, low, high, bins.first_code, rows, n, n_orders), drawn_thresholds
-    counted = not weights.are_one and settings.min_samples_leaf > 1
+    counted = not weights.are_one
     n_bins = int(bins.n_codes.max()) + 1
     width = target.n_stats + counted
     return Histogram(codes, bins.n_codes, rows, n, n_orders, n_bins, width, counted), code_thresholds(bins)

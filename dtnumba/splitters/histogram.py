@@ -21,7 +21,7 @@ DENSE_ROWS = 1024
 # Dense tables a worker may keep: enough for log2(rows) open nodes where memory allows.
 KEPT_TABLES, KEPT_BYTES = 24, 1 << 28
 
-_ONE, _SIX, _63 = np.uint64(1), np.uint64(6), np.uint64(63)
+_ONE, _FOUR, _SIX, _63 = np.uint64(1), np.uint64(4), np.uint64(6), np.uint64(63)
 
 
 @part
@@ -138,20 +138,19 @@ def _give_slot(own, slot):
 
 @inline
 def fill_rows(splitter, target, table, base, start, stop):
-    """Add rows [start, stop) of the node order to the tables of all features."""
-    p, width, stride = splitter.codes.shape[1], splitter.width, splitter.n_bins * splitter.width
+    """Add rows [start, stop) of the node order to the tables of all features; unsigned positions, as in the scan."""
+    p, width = np.uint64(splitter.codes.shape[1]), np.uint64(splitter.width)
+    stride = np.uint64(splitter.n_bins) * width
     for i in range(start, stop):
-        row = splitter.rows[i]
-        at = base
+        row, at = splitter.rows[i], np.uint64(base)
         for f in range(p):
-            put(target, table, at + np.int64(splitter.codes[row, f]) * width, row)
+            put(target, table, at + np.uint64(splitter.codes[row, f]) * width, row)
             at += stride
     if splitter.counted:
         for i in range(start, stop):
-            row = splitter.rows[i]
-            at = base + width - 1
+            row, at = splitter.rows[i], np.uint64(base) + width - _ONE
             for f in range(p):
-                table[at + np.int64(splitter.codes[row, f]) * width] += 1
+                table[at + np.uint64(splitter.codes[row, f]) * width] += 1
                 at += stride
 
 
@@ -197,17 +196,17 @@ look_at_codes = by_type("look_at_codes", _look_at_codes)
 @inline
 def _fill_marked(splitter, target, own, features, first, last, start, stop):
     """Fill the tables of some features, marking the bins touched; all features in one pass over the rows."""
-    width, stride = splitter.width, splitter.n_bins * splitter.width
+    width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
     for i in range(start, stop):
         row = splitter.rows[i]
         for j in range(first, last):
-            f = features[j]
+            f = np.uint64(features[j])
             code = np.uint64(splitter.codes[row, f])
-            at = f * stride + np.int64(code) * width
+            at = f * stride + code * width
             put(target, own.sparse, at, row)
             if splitter.counted:
-                own.sparse[at + width - 1] += 1
-            own.masks[f * 4 + np.int64(code >> _SIX)] |= _ONE << (code & _63)
+                own.sparse[at + width - _ONE] += 1
+            own.masks[f * _FOUR + (code >> _SIX)] |= _ONE << (code & _63)
 
 
 @inline

@@ -11,7 +11,8 @@ import numpy as np
 from dtnumba._jit import inline, part
 from dtnumba.growing import FEATURE, LEFT_ROWS, MISSING_LEFT, START, STOP
 from dtnumba.partition import mark_sides, partition_sequence
-from dtnumba.scan import CONSTANT, ROW, scan_order
+from dtnumba.criteria import NO_GAIN
+from dtnumba.scan import CONSTANT, FOUND, ROW, scan_order
 
 
 @part
@@ -48,7 +49,7 @@ class Presorted(NamedTuple):
 
     def look(self, job, scratch, node, first, last, total):
         start, stop = job.growing.nodes[node, START], job.growing.nodes[node, STOP]
-        features, varying = scratch.features, 0
+        features, gains, varying = scratch.features, scratch.candidates.gain, 0
         for i in range(first, last):
             base = features[i] * self.n_rows
             found = scan_order(
@@ -56,14 +57,24 @@ class Presorted(NamedTuple):
                 total, scratch.work, scratch.candidates,
             )
             varying += found != CONSTANT
+            if found == FOUND and stop - start == 2:
+                # Two rows can be parted in one way only, so the first feature that does it wins. A third of the nodes
+                # of a fully grown tree are such pairs.
+                for j in range(i + 1, last):
+                    gains[features[j]] = NO_GAIN
+                break
         return varying
 
     def divide(self, growing, own, node):
         mark(self, growing, node)
         start, stop = growing.nodes[node, START], growing.nodes[node, STOP]
+        n_left = growing.nodes[node, LEFT_ROWS]
+        # Children of one row are leaves: only the order that names a node's rows must be right (and those of targets).
+        skips = self.n_features - 1 if stop - start == 2 else 0
         for f in range(self.n_orders):
-            partition_sequence(self.order, f * self.n_rows, start, stop, self.side, own.buffer)
-        return start + growing.nodes[node, LEFT_ROWS]
+            if f == 0 or f > skips:
+                partition_sequence(self.order, f * self.n_rows, start, stop, self.side, own.buffer)
+        return start + n_left
 
     def inherit(self, growing, target, own, node, left):
         pass
