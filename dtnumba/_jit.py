@@ -7,8 +7,10 @@ launch      the one ``prange`` of the package: run a task on several workers
 take_ticket hand out work inside a task, so that no core idles at the end
 """
 
+import linecache
 import multiprocessing
 import os
+import re
 import sys
 import threading
 
@@ -24,6 +26,7 @@ from dtnumba._absorb import absorbed_options
 from dtnumba._cache import keep_on_disk
 
 COMPILED = not config.DISABLE_JIT
+_HOUSE = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 
 
 def kernel(function=None, **options):
@@ -34,7 +37,7 @@ def kernel(function=None, **options):
     """
     if function is None:
         return lambda found: kernel(found, **options)
-    dispatcher = njit(**(dict(nogil=True, error_model="numpy", no_cfunc_wrapper=True, _nrt=False) | options))(function)
+    dispatcher = njit(**(_HOUSE | options))(function)
     return keep_on_disk(dispatcher) if COMPILED else dispatcher
 
 
@@ -44,6 +47,11 @@ _ABSORBED = absorbed_options()
 def inline(function):
     """Mark a function that kernels absorb where they call it: called per row or per bin, never from Python alone."""
     return njit(**_ABSORBED)(function)
+
+
+def in_python(function):
+    """Return the Python body of an ``inline`` function, for the few calls a fit makes of it outside kernels."""
+    return getattr(function, "py_func", function)
 
 
 def part(cls):
@@ -81,6 +89,32 @@ def by_type(name, fallback=None):
 
     call.__name__ = name
     return call
+
+
+def complaint(function, *arguments):
+    """Return why a user's function cannot be compiled to give a number for such arguments, or None where it can."""
+    if not COMPILED:
+        return None
+    dispatcher = njit(**_HOUSE)(function)
+    try:
+        dispatcher.compile(tuple(numba.typeof(argument) for argument in arguments))
+    except Exception as error:  # Numba's errors share no class
+        return f"does not compile: {_reason(str(error), function)}"
+    returned = dispatcher.nopython_signatures[0].return_type
+    return None if isinstance(returned, (types.Number, types.Boolean)) else f"must return a number, not {returned}"
+
+
+def _reason(message, function):
+    """Find, in what Numba says, the one sentence and the line of source it is about."""
+    if "NRT required" in message or "Only accept returning of array" in message:
+        text = "it makes an array or a list, which takes memory; loop over stats[k] instead"
+    else:
+        said = [line.strip() for line in message.splitlines() if line.strip()]
+        said = [line for line in said if not line.startswith("Failed in nopython")] or [type(function).__name__]
+        text = " ".join(said[:2]) if said[0].endswith(":") else said[0]
+    lines = re.findall(r'File ".*", line (\d+):', message)
+    source = linecache.getline(function.__code__.co_filename, int(lines[-1])).strip() if lines else ""
+    return f"{text} (line {lines[-1]}: {source})" if source else text
 
 
 if COMPILED:
@@ -228,4 +262,4 @@ def _run_masked(task, workers):
         raise RuntimeError(msg)
 
 
-__all__ = ["COMPILED", "by_type", "inline", "int64", "jitable", "kernel", "launch", "lowest_bit", "n_workers", "part", "take_ticket"]
+__all__ = ["COMPILED", "by_type", "complaint", "in_python", "inline", "int64", "jitable", "kernel", "launch", "lowest_bit", "n_workers", "part", "take_ticket"]

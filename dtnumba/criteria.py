@@ -32,18 +32,20 @@ The value of a leaf is the share of each class, the mean, or (for ranks) the med
 the largest values. Misclassification costs and priors enter at these two places and in the weights of the rows.
 
 A user's own class follows the same contract and is passed as an object, or as a plain function
-``impurity(stats, weight)``: ``DecisionTreeClassifier(criterion=MyCriterion())``.
+``impurity(stats, weight)``: ``DecisionTreeClassifier(criterion=MyCriterion())``. Its methods are compiled, so they make
+no arrays or lists, and they must not raise: in a thread of the pool an exception cannot be passed on.
 """
 
 import math
-from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_type, inline, jitable, part
+from dtnumba._jit import by_type, inline, part
+from dtnumba.user_criterion import part_of, part_of_function
 
 CRITERIA = {}
+TARGETS = ("classes", "numbers", "ranks")
 NO_GAIN = -math.inf
 # Two gains closer than this are a tie, decided by the order of the features.
 TIE = 1e-12
@@ -193,15 +195,10 @@ class GainRatio(Entropy):
                 ratio = gains[f] / informations[f]
                 if ratio > best_ratio + TIE * max(1.0, abs(best_ratio)) or best < 0:
                     best, best_ratio = i, ratio
-        return best if best >= 0 else _first_valid(gains, features, n)
-
-
-@inline
-def _first_valid(gains, features, n):
-    for i in range(n):
-        if gains[features[i]] > NO_GAIN:
-            return i
-    return -1
+        for i in range(n):
+            if best < 0 and gains[features[i]] > NO_GAIN:
+                best = i
+        return best
 
 
 @criterion("error")
@@ -358,26 +355,23 @@ def resolve_criterion(given, target, total_weight):
             raise ValueError(msg)
         found = CRITERIA[given]
     elif isinstance(given, tuple) and hasattr(given, "_fields"):
-        return _checked(part_of_user(given), target)
+        return part_of(_checked(given, target))
     elif isinstance(given, type) and issubclass(given, tuple):
         found = given
     elif callable(given):
-        found = _from_function(given, target)
+        return part_of_function(given, target)
     else:
         msg = f"criterion={given!r}: must be one of {names_for(target)}, a NamedTuple with an impurity method, or a function"
         raise TypeError(msg)
     made = found.for_weight(total_weight) if hasattr(found, "for_weight") else found()
-    return _checked(part_of_user(made), target)
-
-
-def part_of_user(made):
-    """Make the methods of a user's criterion callable from kernels; built-ins are already."""
-    part(type(made))
-    return made
+    return part_of(_checked(made, target))
 
 
 def _checked(made, target):
     kind = getattr(type(made), "target", "classes" if target == "classes" else "numbers")
+    if kind not in TARGETS or getattr(type(made), "moments", 1) not in (1, 2):
+        msg = f"criterion={made!r}: its target must be one of {TARGETS}, its moments 1 or 2 (see dtnumba.criteria)"
+        raise ValueError(msg)
     if (kind == "classes") != (target == "classes"):
         msg = f"criterion={made!r}: is for {kind}, but the target holds {target}; use one of {names_for(target)}"
         raise ValueError(msg)
@@ -385,22 +379,3 @@ def _checked(made, target):
         msg = f"criterion={made!r}: needs a method impurity(stats, weight), or both score and gain (see dtnumba.criteria)"
         raise TypeError(msg)
     return made
-
-
-_FROM_FUNCTIONS = {}
-
-
-def _from_function(function, target):
-    """Wrap a plain function ``impurity(stats, weight)``: one class a function, so that it compiles once a process."""
-    key = (function, target)
-    if key not in _FROM_FUNCTIONS:
-        jitable(function)
-
-        def impurity(self, stats, weight):
-            return function(stats, weight)
-
-        # The class stands in the function's module, so that its kernels count as the user's own and are not stored.
-        body = {"impurity": impurity, "target": target, "moments": 2, "__module__": function.__module__}
-        name = getattr(function, "__name__", "criterion")
-        _FROM_FUNCTIONS[key] = type(name, (namedtuple(name.strip("<>"), ()),), body | {"__slots__": ()})
-    return _FROM_FUNCTIONS[key]

@@ -10,8 +10,9 @@ import numpy as np
 from dtnumba import rng
 from dtnumba._jit import inline, kernel, take_ticket
 from dtnumba.criteria import choose
+from dtnumba.frontier import draw, list_drawn, pop, push
 from dtnumba.growing import (
-    CUT, DEPTH, FEATURE, FIRST_RIGHT, GAIN, LAST_LEFT, LEAF, LEFT, LEFT_ROWS, MISSING_LEFT, PRIORITY,
+    CHUNK, CUT, DEPTH, FEATURE, FIRST_CHUNK, FIRST_RIGHT, GAIN, LAST_LEFT, LEAF, LEFT, LEFT_ROWS, MISSING_LEFT, PRIORITY,
     SLOT, START, STOP, Scratch,
 )
 from dtnumba.scan import Candidates
@@ -69,32 +70,8 @@ def admit(growing, limits, node, start, stop, depth, key):
 
 
 @inline
-def _draw_next(limits, scratch, key, i):
-    """Draw the i-th candidate feature without replacement (Fisher-Yates, undone after use)."""
-    bits = rng.mix(rng.mix(limits.features_key, key), i)
-    j = i + rng.below(bits, len(scratch.features) - i)
-    scratch.drawn[i] = j
-    scratch.features[i], scratch.features[j] = scratch.features[j], scratch.features[i]
-
-
-@inline
-def _list_drawn(scratch, k):
-    """List the k drawn features in feature order, in which the winner is sought, and undo the drawing; k is small."""
-    features, listed = scratch.features, scratch.ascending
-    for i in range(k):
-        feature, j = features[i], i
-        while j > 0 and listed[j - 1] > feature:
-            listed[j] = listed[j - 1]
-            j -= 1
-        listed[j] = feature
-    for i in range(k - 1, -1, -1):
-        j = scratch.drawn[i]
-        features[i], features[j] = features[j], features[i]
-
-
-@inline
 def seek(job, scratch, node):
-    """Look for the best split of an open node and write it, or make the node a leaf; tell which.
+    """Look for the best split of an open node and write it, or make the node a leaf.
 
     A constant feature counts among those drawn, but drawing goes on while every one so far was constant (scikit-learn's
     rule: no impure node stays a leaf for bad luck).
@@ -106,19 +83,13 @@ def seek(job, scratch, node):
     if weight >= 2.0 * limits.min_weight_leaf and not is_pure(target, total, splitter, start, stop):
         rank_rows(target, splitter, start, stop)
         begin(splitter, growing, target, limits, scratch.own, node)
-        draws, last, varying = limits.n_drawn < p, min(limits.n_drawn, p), 0
+        last, varying = min(limits.n_drawn, p), 0
         while varying == 0 and n_candidates < p:
-            if draws:
-                for i in range(n_candidates, last):
-                    _draw_next(limits, scratch, growing.keys[node], i)
+            draw(job.features, scratch, growing.keys[node], n_candidates, last)
             varying = look(splitter, job, scratch, node, n_candidates, last, total)
             n_candidates, last = last, last + 1
-        if draws:
-            _list_drawn(scratch, n_candidates)
-        else:
-            for f in range(p):
-                scratch.ascending[f] = f
-    return settle(job, scratch, node, n_candidates, weight)
+        list_drawn(job.features, scratch, n_candidates)
+    settle(job, scratch, node, n_candidates, weight)
 
 
 @inline
@@ -133,14 +104,13 @@ def settle(job, scratch, node, n, weight):
     if winner < 0 or improvement + EPSILON < limits.min_decrease:
         nodes[node, FEATURE] = LEAF
         release(job.splitter, growing, scratch.own, node)
-        return False
+        return
     nodes[node, FEATURE] = feature
     nodes[node, LEFT_ROWS], nodes[node, LAST_LEFT] = where[feature, 0], where[feature, 1]
     nodes[node, FIRST_RIGHT], nodes[node, MISSING_LEFT] = where[feature, 2], where[feature, 3]
     growing.numbers[node, GAIN] = out.gain[feature]
     growing.numbers[node, CUT] = out.cut[feature]
     growing.numbers[node, PRIORITY] = improvement
-    return True
 
 
 @inline
@@ -155,45 +125,13 @@ def admit_children(growing, limits, node, border, left):
 
 
 @inline
-def _before(numbers, keys, a, b):
-    """Whether node a is divided before node b: larger gain, then smaller key."""
-    larger = numbers[a, PRIORITY] > numbers[b, PRIORITY]
-    return larger or (numbers[a, PRIORITY] == numbers[b, PRIORITY] and keys[a] < keys[b])
+def grow_below(job, scratch, root, free, chunk_end):
+    """Grow everything below an open node; new nodes stand from ``free`` on, in a new chunk from ``chunk_end``.
 
-
-@inline
-def _push(numbers, keys, frontier, n, node, best_first):
-    """Add a node to a frontier of n."""
-    i = n
-    while best_first and i > 0 and _before(numbers, keys, node, frontier[(i - 1) // 2]):
-        frontier[i] = frontier[(i - 1) // 2]
-        i = (i - 1) // 2
-    frontier[i] = node
-
-
-@inline
-def _pop(numbers, keys, frontier, n, best_first):
-    """Take a node off a frontier of n."""
-    if not best_first:
-        return frontier[n - 1]
-    top, last, i = frontier[0], frontier[n - 1], 0
-    while 2 * i + 1 < n - 1:
-        child = 2 * i + 1
-        child += child + 1 < n - 1 and _before(numbers, keys, frontier[child + 1], frontier[child])
-        if not _before(numbers, keys, frontier[child], last):
-            break
-        frontier[i] = frontier[child]
-        i = child
-    frontier[i] = last
-    return top
-
-
-@inline
-def grow_below(job, scratch, root, first_free):
-    """Grow everything below an open node; new nodes stand from ``first_free`` on."""
+    Return where the next subtree of this worker may go on.
+    """
     growing, splitter, limits = job.growing, job.splitter, job.limits
-    nodes, numbers, keys, frontier = growing.nodes, growing.numbers, growing.keys, scratch.frontier
-    best_first, free, n_leaves, n_frontier = limits.max_leaves < NO_LIMIT, first_free, np.int64(1), np.int64(0)
+    nodes, frontier, n_leaves, n_frontier = growing.nodes, scratch.frontier, np.int64(1), np.int64(0)
     small = large = np.int64(root)
     while True:
         # The smaller child comes first: it may be using a table that is not kept. It is pushed last, so that it is
@@ -204,11 +142,14 @@ def grow_below(job, scratch, root, first_free):
         for k in range(2 if small != large else 1):
             node = large if k == 0 else small
             if nodes[node, FEATURE] != LEAF:
-                _push(numbers, keys, frontier, n_frontier, node, best_first)
+                push(job.order, growing, frontier, n_frontier, node)
                 n_frontier += 1
         if n_frontier == 0 or n_leaves >= limits.max_leaves:
             break
-        node = _pop(numbers, keys, frontier, n_frontier, best_first)
+        node = pop(job.order, growing, frontier, n_frontier)
+        if free == chunk_end:
+            free = growing.room[FIRST_CHUNK] + take_ticket(growing.room) * CHUNK
+            chunk_end = free + CHUNK
         left, free, n_leaves, n_frontier = free, free + 2, n_leaves + 1, n_frontier - 1
         border = divide(splitter, growing, scratch.own, node)
         admit_children(growing, limits, node, border, left)
@@ -217,6 +158,7 @@ def grow_below(job, scratch, root, first_free):
         large = 2 * left + 1 - small
     for i in range(n_frontier):
         nodes[frontier[i], FEATURE] = LEAF
+    return free, chunk_end
 
 
 @kernel
@@ -224,15 +166,15 @@ def grow_whole(job, scratches, n_rows):
     """Grow a tree over all rows, on one thread."""
     scratch = pick(scratches, np.int64(0))
     admit(job.growing, job.limits, np.int64(0), np.int64(0), n_rows, np.int64(0), np.uint64(rng.ROOT_KEY))
-    grow_below(job, scratch, np.int64(0), np.int64(1))
+    grow_below(job, scratch, np.int64(0), np.int64(0), np.int64(0))
 
 
 @kernel
-def grow_some(job, scratches, worker, roots, first_free, counter):
+def grow_some(job, scratches, worker, roots, counter):
     """Grow the subtrees below open nodes, the next free one, until none is left."""
-    scratch = pick(scratches, worker)
+    scratch, free, chunk_end = pick(scratches, worker), np.int64(0), np.int64(0)
     while True:
         k = take_ticket(counter)
         if k >= len(roots):
             break
-        grow_below(job, scratch, roots[k], first_free[k])
+        free, chunk_end = grow_below(job, scratch, roots[k], free, chunk_end)

@@ -10,13 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba import rng
-from dtnumba._jit import kernel, launch, part, take_ticket
-from dtnumba.grow import NO_LIMIT, admit, admit_children, grow_some, grow_whole, new_scratch, pick, seek, settle
-from dtnumba.growing import DEPTH, FEATURE, LAST_LEFT, LEAF, LEFT_ROWS, MISSING_LEFT, PRIORITY, SLOT, START, STOP, Job, Scratch, new_growing
+from dtnumba._jit import in_python, kernel, launch, part, take_ticket
+from dtnumba.frontier import AllFeatures, BestFirst, DepthFirst, SomeFeatures
+from dtnumba.grow import NO_LIMIT, admit, grow_some, grow_whole, new_scratch, pick, seek, settle
+from dtnumba.growing import DEPTH, FEATURE, LAST_LEFT, LEAF, LEFT, LEFT_ROWS, MISSING_LEFT, PRIORITY, SLOT, START, STOP, Job, Scratch, new_growing
 from dtnumba.partition import partition_rows, partition_sequence
+from dtnumba.scan import MISSING, ROW
 from dtnumba.splitters import look
 from dtnumba.splitters.histogram import DENSE_ROWS, Histogram, fill_rows
-from dtnumba.splitters.presorted import Presorted, mark
+from dtnumba.splitters.presorted import Presorted
 from dtnumba.targets import rank_rows, sum_rows, weight_of, zero
 
 # Tables of fewer rows than this are grown by one thread: launching costs more than it saves.
@@ -34,11 +36,10 @@ class GrowSubtrees(NamedTuple):
     job: object
     scratches: object
     roots: np.ndarray  # (k,) int64, largest first
-    first_free: np.ndarray  # (k,) int64: where the nodes of each may stand
     counter: np.ndarray
 
     def run(self, worker):
-        grow_some(self.job, self.scratches, worker, self.roots, self.first_free, self.counter)
+        grow_some(self.job, self.scratches, worker, self.roots, self.counter)
 
 
 @part
@@ -48,15 +49,19 @@ class LookTogether(NamedTuple):
     job: object
     scratches: object
     node: int
+    weight: np.ndarray  # (1,) float64 out: of the node
     counter: np.ndarray
 
     def run(self, worker):
         job, own = self.job, pick(self.scratches, worker)
         scratch = Scratch(
-            pick(self.scratches, np.int64(0)).candidates, own.work, own.features, own.drawn, own.ascending, own.frontier, own.own,
+            pick(self.scratches, np.int64(0)).candidates, own.work, own.features, own.drawn, own.ascending,
+            own.frontier, own.own,
         )
         start, stop = job.growing.nodes[self.node, START], job.growing.nodes[self.node, STOP]
         total = sum_rows(job.target, job.splitter, zero(job.target, scratch.work.total), start, stop)
+        if worker == 0:
+            self.weight[0] = weight_of(job.target, total)
         while True:
             f = take_ticket(self.counter)
             if f >= job.n_features:
@@ -129,13 +134,8 @@ class FillTogether(NamedTuple):
 
 
 @kernel
-def _admit_root(growing, limits, n_rows):
-    admit(growing, limits, np.int64(0), np.int64(0), n_rows, np.int64(0), np.uint64(rng.ROOT_KEY))
-
-
-@kernel
 def _seek_alone(job, scratches, node):
-    return seek(job, pick(scratches, np.int64(0)), node)
+    seek(job, pick(scratches, np.int64(0)), node)
 
 
 @kernel
@@ -143,34 +143,23 @@ def _rank_rows(job, node):
     rank_rows(job.target, job.splitter, job.growing.nodes[node, START], job.growing.nodes[node, STOP])
 
 
-@kernel
-def _settle_together(job, scratches, node):
-    scratch = pick(scratches, np.int64(0))
-    for f in range(job.n_features):
-        scratch.ascending[f] = f
-    start, stop = job.growing.nodes[node, START], job.growing.nodes[node, STOP]
-    total = sum_rows(job.target, job.splitter, zero(job.target, scratch.work.total), start, stop)
-    return settle(job, scratch, node, job.n_features, weight_of(job.target, total))
-
-
-@kernel
-def _mark(splitter, growing, node):
-    mark(splitter, growing, node)
-
-
-@kernel
 def _admit_children(growing, limits, node, border, left):
-    admit_children(growing, limits, node, border, left)
+    nodes, key = growing.nodes, growing.keys[node]
+    nodes[node, LEFT] = left
+    edges = nodes[node, START], border, nodes[node, STOP]
+    for side in range(2):
+        child = rng.path_key(key, side)
+        in_python(admit)(growing, limits, left + side, edges[side], edges[side + 1], nodes[node, DEPTH] + 1, child)
 
 
 def _counter():
     return np.zeros(1, np.int64)
 
 
-def most_nodes(n_rows, limits, depth=0):
-    """Return a bound on the nodes of a subtree of n rows."""
+def most_nodes(n_rows, limits):
+    """Return a bound on the nodes of a tree over n rows."""
     leaves = max(1, n_rows // max(1, limits.min_samples_leaf))
-    leaves = min(leaves, limits.max_leaves, 1 << min(limits.max_depth - depth, 62))
+    leaves = min(leaves, limits.max_leaves, 1 << min(limits.max_depth, 62))
     return 2 * leaves - 1
 
 
@@ -202,31 +191,35 @@ class _Together:
         self.tables = {}  # dense histograms of nodes that may still be divided here
 
     def seek(self, node, small):
-        nodes = self.job.growing.nodes
+        """Give an open node its split, or make it a leaf."""
+        nodes, job = self.job.growing.nodes, self.job
         n = nodes[node, STOP] - nodes[node, START]
         if node in self.tables:
             self.scratches.own.tables[0, : len(self.tables[node])] = self.tables[node]
             nodes[node, SLOT] = 0
-            return self._seek_alone(node)
-        if n < small or self.job.limits.n_drawn < self.job.n_features:
-            return self._seek_alone(node)
-        _rank_rows(self.job, node)
-        launch(LookTogether(self.job, self.scratches, node, _counter()), self.workers)
-        return _settle_together(self.job, self.scratches, node)
+            self._seek_alone(node)
+        elif n < small or job.limits.n_drawn < job.n_features:
+            self._seek_alone(node)
+        else:
+            if job.target.n_weights == 0:
+                _rank_rows(job, node)
+            weight, scratch = np.empty(1), in_python(pick)(self.scratches, 0)
+            launch(LookTogether(job, self.scratches, node, weight, _counter()), self.workers)
+            scratch.ascending[:] = scratch.features
+            in_python(settle)(job, scratch, node, job.n_features, float(weight[0]))
 
     def _seek_alone(self, node):
         if isinstance(self.job.splitter, Histogram):
             self.scratches.own.free[0, 0] = 0  # no table outlives the call: they are kept by node, in ``tables``
-        found = _seek_alone(self.job, self.scratches, node)
+        _seek_alone(self.job, self.scratches, node)
         self.job.growing.nodes[node, SLOT] = -1
-        return found
 
     def divide(self, node):
         """Move the rows of a node; return the border."""
         splitter, nodes, buffer = self.job.splitter, self.job.growing.nodes, self.scratches.own.buffer
         start, stop = int(nodes[node, START]), int(nodes[node, STOP])
         if isinstance(splitter, Presorted):
-            _mark(splitter, self.job.growing, node)
+            self._mark_sides(node, start, stop)
             launch(PartitionTogether(splitter, buffer, start, stop, _counter()), self.workers)
             return start + int(nodes[node, LEFT_ROWS])
         split = nodes[node, [FEATURE, LAST_LEFT, MISSING_LEFT]]
@@ -238,7 +231,19 @@ class _Together:
             lefts = [rows[first:border] for first, border in zip(edges, borders, strict=False)]
             rights = [rows[border:last] for border, last in zip(borders, edges[1:], strict=True)]
             rows[start:stop] = np.concatenate(lefts + rights)
-        return start + sum(map(len, lefts))
+        n_left = sum(map(len, lefts))
+        return start + n_left
+
+    def _mark_sides(self, node, start, stop):
+        """Mark which rows of a node go left (``partition.mark_sides`` in NumPy, which has nothing to compile)."""
+        splitter, nodes = self.job.splitter, self.job.growing.nodes
+        base = nodes[node, FEATURE] * splitter.n_rows
+        records = splitter.order[base + start : base + stop]
+        goes_left = np.zeros(stop - start, np.uint8)
+        missing, missing_left = (records & MISSING) != 0, nodes[node, MISSING_LEFT]
+        goes_left[: nodes[node, LEFT_ROWS] - (missing.sum() if missing_left else 0)] = 1
+        goes_left[missing] = missing_left
+        splitter.side[records & ROW] = goes_left
 
     def fill(self, node, parent=None, sibling=None):
         """Build the dense tables of a node and, by subtraction from its parent's, those of its sibling."""
@@ -258,10 +263,10 @@ class _Together:
 def grow_tree(splitter, target, criterion, limits, n_features, n_seen, n_rows, workers):
     """Grow a tree over n rows; return its nodes under construction."""
     alone = workers <= 1 or n_rows < PARALLEL_ROWS
-    capacity = most_nodes(n_rows, limits)
-    # Regions of subtrees do not overlap, so the whole tree may need twice the nodes of one region.
-    growing = new_growing(capacity if alone else 2 * capacity + 64 * SHARE)
-    job = Job(splitter, target, criterion, limits, growing, n_features, n_seen)
+    growing = new_growing(most_nodes(n_rows, limits), workers)
+    order = BestFirst() if limits.max_leaves < NO_LIMIT else DepthFirst()
+    features = SomeFeatures(limits.features_key) if limits.n_drawn < n_features else AllFeatures()
+    job = Job(splitter, target, criterion, limits, growing, order, features, n_features, n_seen)
     scratches = new_scratch(splitter, target, limits, n_features, n_seen, n_rows, 1 if alone else workers)
     if alone:
         grow_whole(job, scratches, n_rows)
@@ -291,12 +296,14 @@ def _grow_together(job, scratches, n_rows, workers):
         elif nodes[node, STOP] - nodes[node, START] <= small and not best_first:
             subtrees.append(node)
             together.tables.pop(node, None)
-        elif together.seek(node, small):
-            frontier.push(node)
         else:
-            together.tables.pop(node, None)
+            together.seek(node, small)
+            if nodes[node, FEATURE] == LEAF:
+                together.tables.pop(node, None)
+            else:
+                frontier.push(node)
 
-    _admit_root(job.growing, limits, n_rows)
+    in_python(admit)(job.growing, limits, 0, 0, n_rows, 0, np.uint64(rng.ROOT_KEY))
     if dense:
         together.fill(0)
     open_node(0)
@@ -321,14 +328,11 @@ def _grow_together(job, scratches, n_rows, workers):
 def _grow_apart(job, scratches, subtrees, n_nodes, workers):
     if not subtrees:
         return
-    nodes = job.growing.nodes
-    roots = np.array(subtrees, dtype=np.int64)
+    nodes, roots = job.growing.nodes, np.array(subtrees, dtype=np.int64)
     sizes = nodes[roots, STOP] - nodes[roots, START]
-    largest_first = np.argsort(-sizes, kind="stable")
-    roots, sizes = roots[largest_first], sizes[largest_first]
-    room = [most_nodes(int(n), job.limits, int(depth)) for n, depth in zip(sizes, nodes[roots, DEPTH], strict=True)]
-    first_free = n_nodes + np.concatenate([[0], np.cumsum(room)[:-1]]).astype(np.int64)
+    roots = roots[np.argsort(-sizes, kind="stable")]
+    job.growing.room[:] = 0, n_nodes
     if isinstance(job.splitter, Histogram):
         free = scratches.own.free  # every table is free again
         free[:, 0], free[:, 1:] = free.shape[1] - 2, np.arange(free.shape[1] - 1)
-    launch(GrowSubtrees(job, scratches, roots, first_free, _counter()), workers)
+    launch(GrowSubtrees(job, scratches, roots, _counter()), workers)

@@ -1,6 +1,6 @@
 """What a growing tree looks like: one row of integers and one of floats a node, shared by every worker.
 
-Workers grow disjoint subtrees into disjoint regions of these arrays, so nothing is locked and nothing is copied.
+Workers grow disjoint subtrees into disjoint chunks of these arrays, so nothing is locked and nothing is copied.
 """
 
 from typing import NamedTuple
@@ -16,12 +16,19 @@ LEAF = -1
 GAIN, CUT, PRIORITY = range(3)
 
 
+# Workers take room for nodes in chunks, so that the nodes of a tree lie together whoever grew them. Where a node lies
+# differs from run to run; ``finish`` numbers them anew.
+CHUNK = 1024
+NEXT_CHUNK, FIRST_CHUNK = 0, 1  # entries of Growing.room: the next free chunk, and the node at which chunk 0 begins
+
+
 class Growing(NamedTuple):
     """Nodes under construction."""
 
     nodes: np.ndarray  # (m, N_COLUMNS) int64
     numbers: np.ndarray  # (m, 3) float64
     keys: np.ndarray  # (m,) uint64: path from the root, the only thing random draws know of a node
+    room: np.ndarray  # (2,) int64
 
 
 class Job(NamedTuple):
@@ -32,6 +39,8 @@ class Job(NamedTuple):
     criterion: object
     limits: object
     growing: object
+    order: object  # of division: DepthFirst or BestFirst
+    features: object  # looked at by a node: AllFeatures or SomeFeatures
     n_features: int
     n_seen: int  # numbers of one output that a criterion sees
 
@@ -48,8 +57,8 @@ class Scratch(NamedTuple):
     own: object  # the splitter's
 
 
-def new_growing(capacity):
-    """Allocate room for ``capacity`` nodes; pages that no node touches cost no memory."""
-    return Growing(
-        np.empty((capacity, N_COLUMNS), np.int64), np.empty((capacity, 3), np.float64), np.empty(capacity, np.uint64)
-    )
+def new_growing(most_nodes, workers):
+    """Allocate room for a tree of at most so many nodes; what no node touches costs no memory."""
+    capacity = most_nodes + (workers + 1) * CHUNK
+    nodes, numbers = np.empty((capacity, N_COLUMNS), np.int64), np.empty((capacity, 3), np.float64)
+    return Growing(nodes, numbers, np.empty(capacity, np.uint64), np.array([0, 1], np.int64))

@@ -6,6 +6,7 @@ from dtnumba._jit import inline
 from dtnumba.scan import MISSING, NEW, ROW
 
 _ONE = np.uint64(1)
+_NEW_BIT = np.uint32(31)  # NEW is 1 << 31
 
 
 @inline
@@ -46,8 +47,9 @@ def partition_sequence(order, base, start, stop, side, buffer):
         buffer[n_right] = record | new_right
         left += np.uint64(goes_left)
         n_right += _ONE - np.uint64(goes_left)
-        new_left &= goes_left - np.uint32(1)
-        new_right &= np.uint32(0) - goes_left
+        moved = np.uint32(goes_left << _NEW_BIT)
+        new_left &= ~moved
+        new_right &= moved
     for i in range(n_right):
         order[left + i] = buffer[i]
 

@@ -13,6 +13,7 @@ from dtnumba.trees import LEAF
 
 _BLOCK = 1024  # rows a ticket
 _LANES = 8
+_ONE, _TWO, _HALF, _LOW = np.uint64(1), np.uint64(2), np.uint64(32), np.uint64(0xFFFFFFFF)
 # Fewer row-levels than this are walked by the calling thread: waking the pool costs as much.
 SERIAL_STEPS = 200_000
 
@@ -47,43 +48,42 @@ class WalkPacked(NamedTuple):
     depth: int
     says: np.ndarray  # (m,) 8 bytes a node, whatever they mean
     out: np.ndarray  # (n,) the same for every row
-    lanes: np.ndarray  # (workers, 8) uint32 scratch
+    lanes: np.ndarray  # (workers, 8) uint32 scratch: nodes
+    bases: np.ndarray  # (workers, 8) uint64 scratch: where the rows begin
     counter: np.ndarray
 
     def run(self, worker):
-        n, lanes = self.cells.n_rows, self.lanes[worker]
+        n, lanes, bases = self.cells.n_rows, self.lanes[worker], self.bases[worker]
         while True:
             start = take_ticket(self.counter) * _BLOCK
             if start >= n:
                 break
             stop = min(start + _BLOCK, n)
-            for row in range(start, stop - _LANES + 1, _LANES):
-                _walk_lanes(self, row, _LANES, lanes)
-            rest = (stop - start) % _LANES
-            if rest > 0:
-                _walk_lanes(self, stop - rest, rest, lanes)
+            for row in range(start, stop, _LANES):
+                _walk_lanes(self, row, stop, lanes, bases)
 
 
 @inline
-def _walk_lanes(task, row, n_lanes, lanes):
-    """Walk rows [row, row + n_lanes) together until none of them moves."""
+def _walk_lanes(task, row, stop, lanes, bases):
+    """Walk eight rows together until none of them moves; past ``stop`` the last row again."""
     words, cells = task.words, task.cells
-    for j in range(n_lanes):
+    for j in range(_LANES):
         lanes[j] = np.uint32(task.root)
+        bases[j] = np.uint64(cells.offset + min(row + j, stop - 1) * cells.row_step)
+    step = np.uint64(cells.column_step)
     for _ in range(task.depth):
         moved = np.uint32(0)
-        for j in range(n_lanes):
+        for j in range(_LANES):
             node = lanes[j]
-            word = words[2 * node]
-            at = cells.offset + (row + j) * cells.row_step
-            x = cells.flat[at + np.int64((word & np.uint64(0xFFFFFFFF)) >> np.uint64(1)) * cells.column_step]
-            goes_right = (x > task.thresholds[2 * node + 1]) | ((x != x) & ((word & np.uint64(1)) == 0))
-            after = np.uint32(word >> np.uint64(32)) + np.uint32(goes_right)
+            word = words[_TWO * node]
+            x = cells.flat[bases[j] + ((word & _LOW) >> _ONE) * step]
+            goes_right = (x > task.thresholds[_TWO * node + _ONE]) | ((x != x) & ((word & _ONE) == 0))
+            after = np.uint32(word >> _HALF) + np.uint32(goes_right)
             moved |= after ^ node
             lanes[j] = after
         if moved == 0:
             break
-    for j in range(n_lanes):
+    for j in range(min(_LANES, stop - row)):
         task.out[row + j] = task.says[lanes[j]]
 
 
@@ -138,8 +138,9 @@ def _walk(cells, trees, packed, tree, says, out, workers):
         launch(WalkAny(cells, trees, root, says, out, counter), workers if cells.n_rows >= _BLOCK else 1)
         return
     threads = workers if cells.n_rows * packed.depth >= SERIAL_STEPS else 1
-    lanes, thresholds = np.empty((threads, _LANES), np.uint32), packed.words.view(np.float64)
-    launch(WalkPacked(cells, packed.words, thresholds, root, packed.depth, says, out, lanes, counter), threads)
+    lanes, bases = np.empty((threads, _LANES), np.uint32), np.empty((threads, _LANES), np.uint64)
+    words, thresholds = packed.words, packed.words.view(np.float64)
+    launch(WalkPacked(cells, words, thresholds, root, packed.depth, says, out, lanes, bases, counter), threads)
 
 
 def decision_paths(trees, leaves):

@@ -222,7 +222,7 @@ def _note(target, sequence, start, end, stop, feature, criterion, total, out, fo
     out.information[feature] = information_of(criterion, share) + information_of(criterion, 1.0 - share)
     n_left = best_i + 1 - start + n_missing * side
     after = np.int64(sequence[best_i + 1] & ROW) if best_i + 1 < end else np.int64(NOTHING)
-    missing_left = np.int64(side) if n_missing > 0 else np.int64(2 * n_left > stop - start)
+    missing_left = np.int64(side) if n_missing > 0 else np.int64(2 * weight > total)
     out.where[feature, 0] = n_left
     out.where[feature, 1] = np.int64(sequence[best_i] & ROW)
     out.where[feature, 2] = after

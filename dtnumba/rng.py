@@ -22,6 +22,13 @@ def _mixed(key, counter):
     return np.uint64(z ^ (z >> 31))
 
 
+def path_key(key, side):
+    """Key of child ``side`` (0 left, 1 right): the path from the root while that fits, a hash of it below."""
+    if int(key) < 1 << 62:
+        return np.uint64(2 * int(key) + int(side))
+    return _mixed(key, side)
+
+
 if COMPILED:
     _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
     _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -48,24 +55,20 @@ if COMPILED:
 
     @inline
     def child_key(key, side):
-        """Key of child ``side`` (0 left, 1 right): the path from the root while that fits, a hash of it below."""
+        """Do as ``path_key``, in kernels."""
         if key < _PATH_END:
             return (key << _1) + np.uint64(side)
         return mix(key, side)
 
 else:
     mix = _mixed
+    child_key = path_key
 
     def below(bits, n):
         return ((int(bits) >> 32) * int(n)) >> 32
 
     def uniform(bits):
         return float(int(bits) >> 11) * (1.0 / 9007199254740992.0)
-
-    def child_key(key, side):
-        if int(key) < 1 << 62:
-            return np.uint64(2 * int(key) + int(side))
-        return mix(key, side)
 
 
 def stream(seed, purpose, index=0):

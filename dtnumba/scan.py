@@ -82,12 +82,11 @@ def _scan_sequence(target, sequence, start, stop, node_start, feature, criterion
         # A cut after record i leaves i + 1 - start + before rows on the left; only these may be legal.
         first = start + max(least - before - 1, 0)
         last = min(start + n - least - before, end if n_missing > 0 and side == 0 else end - 1)
-        for i in range(start, min(first, last)):
-            left = add(target, left, sequence[i] & ROW)
+        legal = np.uint64(first)
         # Unsigned positions need no test for negative ones: the loop took 9 ns a row before, and takes 4 so.
-        for i in range(np.uint64(first), np.uint64(max(last, first))):
+        for i in range(np.uint64(start), np.uint64(max(last, start))):
             left = add(target, left, sequence[i] & ROW)
-            if i == close or sequence[i + _ONE] & NEW:
+            if i >= legal and (i == close or sequence[i + _ONE] & NEW):
                 right = rest(target, total, left, work.right)
                 score = split_score(target, criterion, left, right, work)
                 if score > best_score and _heavy_enough(target, left, right, limits.min_weight_leaf):
@@ -98,7 +97,7 @@ def _scan_sequence(target, sequence, start, stop, node_start, feature, criterion
     right = rest(target, total, best_left, work.right)
     after = np.int64(sequence[best_i + 1] & ROW) if best_i + 1 < end else np.int64(NOTHING)
     n_left = best_i + 1 - start + n_missing * best_side
-    missing_left = best_side if n_missing > 0 else np.int64(2 * n_left > n)
+    missing_left = best_side if n_missing > 0 else _is_heavier(target, best_left, right)
     where = (n_left, np.int64(sequence[best_i] & ROW), after, np.int64(missing_left))
     record_split(out, feature, target, criterion, best_left, right, work, where)
     return FOUND
@@ -114,6 +113,12 @@ def varies(sequence, start, end):
         if sequence[i] & NEW:
             return True
     return False
+
+
+@inline
+def _is_heavier(target, left, right):
+    """Where a node has no missing value, later ones go to the heavier child."""
+    return np.int64(weight_of(target, left) > weight_of(target, right))
 
 
 @inline
@@ -137,14 +142,15 @@ def scan_bins(hist, base, width, occupied, n_codes, feature, n, target, criterio
         return CONSTANT
     best_score, best_i, best_side, best_n = NO_GAIN, np.int64(-1), 0, np.int64(0)
     best_left = zero(target, work.best)
-    most = n - max(limits.min_samples_leaf, 1)
+    # Where every bin is a legal child, rows need not be counted, and weights stand in for them.
+    most = n - limits.min_samples_leaf if limits.min_samples_leaf > 1 else np.iinfo(np.int64).max
     for side in range(2 if n_missing > 0 else 1):
         left = zero(target, work.left)
         n_left = np.int64(0)
         if side == 1:
             left = take(target, left, hist, base + n_codes * width)
             n_left = n_missing
-        for i in range(1, m + 1):
+        for i in range(1, m + 1 if n_missing > 0 and side == 0 else m):
             at = base + occupied[i] * width
             left = take(target, left, hist, at)
             n_left += rows_in(target, hist, at, width)
@@ -160,7 +166,7 @@ def scan_bins(hist, base, width, occupied, n_codes, feature, n, target, criterio
         return BARREN
     right = rest(target, total, best_left, work.right)
     after = occupied[best_i + 1] if best_i < m else np.int64(NOTHING)
-    missing_left = best_side if n_missing > 0 else np.int64(2 * best_n > n)
+    missing_left = best_side if n_missing > 0 else _is_heavier(target, best_left, right)
     where = (best_n, occupied[best_i], after, np.int64(missing_left))
     record_split(out, feature, target, criterion, best_left, right, work, where)
     return FOUND

@@ -1,13 +1,29 @@
-"""The gate: whatever the caller passes becomes a Table here, and every error about data is raised here.
+"""The gate: whatever the caller passes becomes a Table here, and every error about features is raised here.
 
-Floats keep their precision and are read in place through strides, whatever their layout; nothing is copied but frames
-(column by column), integers (to the narrowest float that holds them) and byte-swapped arrays.
+Arrays of float32 and float64 are read in place through strides, whatever their layout, and keep their precision; what
+has to be copied, and to what, stands in ``floats`` and ``frames``. Sparse matrices stay sparse. Nothing that a caller
+passes is ever written to.
 """
 
+from __future__ import annotations
+
+import warnings
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from dtnumba.floats import check_distinct, to_floats
+from dtnumba.frames import column_names, is_frame, read_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+MOST_ROWS = (1 << 30) - 1
+_BLOCK_CELLS = 1 << 22  # of a sparse table written out at a time
 
 
 class Cells(NamedTuple):
@@ -16,7 +32,7 @@ class Cells(NamedTuple):
     One form for C, Fortran, strided and read-only arrays, so that kernels have one signature a dtype.
     """
 
-    flat: np.ndarray
+    flat: NDArray[Any]
     offset: int
     row_step: int
     column_step: int
@@ -26,40 +42,66 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Feature columns: dense (``cells``) or sparse (``csc``, a SciPy CSC matrix)."""
+    """Feature columns: dense (``cells``) or sparse (``sparse``, a SciPy matrix in the CSC or CSR form)."""
 
     n_rows: int
     n_features: int
-    names: np.ndarray | None
+    names: NDArray[np.object_] | None
     cells: Cells | None
-    csc: object | None
-    owner: object  # keeps the memory that ``cells`` points into alive
+    sparse: Any
 
-    def columns(self, start, stop):
+    @cached_property
+    def csc(self) -> Any:
+        """The sparse columns."""
+        return self.sparse.tocsc()
+
+    def columns(self, start: int, stop: int) -> Iterator[tuple[int, Cells]]:
         """Yield cells of dense parts that cover columns [start, stop): one part, or one a column where sparse."""
         if self.cells is not None:
-            yield start, self.cells._replace(
-                offset=self.cells.offset + start * self.cells.column_step, n_columns=stop - start
-            )
+            offset = self.cells.offset + start * self.cells.column_step
+            yield start, self.cells._replace(offset=offset, n_columns=stop - start)
             return
         for j in range(start, stop):
             yield j, self.dense_column(j)
 
-    def dense_column(self, j):
+    def dense_column(self, j: int) -> Cells:
         """Return one sparse column written out."""
-        column = np.zeros(self.n_rows, self.csc.dtype)
-        at = slice(self.csc.indptr[j], self.csc.indptr[j + 1])
-        # Entries stored twice add up, as SciPy means them.
-        np.add.at(column, self.csc.indices[at], self.csc.data[at])
-        return cells_of(column[:, None])
+        column = np.zeros((self.n_rows, 1), self.csc.dtype)
+        stored = slice(self.csc.indptr[j], self.csc.indptr[j + 1])
+        column[self.csc.indices[stored], 0] = self.csc.data[stored]
+        return cells_of(column)
 
-    def values_at(self, rows, columns):
-        """Return the values of the pairs (rows[k], columns[k]) as float64."""
+    def row_blocks(self) -> Iterator[tuple[int, Cells]]:
+        """Yield dense parts that cover the rows, each with its first row: one part, or several where sparse."""
+        if self.cells is not None:
+            yield 0, self.cells
+            return
+        rows, n_together = self.sparse.tocsr(), max(1, _BLOCK_CELLS // self.n_features)
+        for start in range(0, self.n_rows, n_together):
+            yield start, cells_of(rows[start : start + n_together].toarray())
+
+    def values_at(self, rows: ArrayLike, columns: ArrayLike) -> NDArray[np.float64]:
+        """Return the values of the pairs (rows[k], columns[k])."""
+        rows, columns = np.asarray(rows, np.int64), np.asarray(columns, np.int64)
         if self.cells is None:
-            return np.asarray(self.csc[rows, columns], dtype=np.float64).ravel()
+            return self._stored_at(rows, columns)
         c = self.cells
-        at = c.offset + np.asarray(rows, np.int64) * c.row_step + np.asarray(columns, np.int64) * c.column_step
-        return c.flat[at].astype(np.float64)
+        return c.flat[c.offset + rows * c.row_step + columns * c.column_step].astype(np.float64)
+
+    def _stored_at(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Look up sparse values, each by a binary search among the rows of its column."""
+        csc = self.csc
+        low, stop = csc.indptr[columns].astype(np.int64), csc.indptr[columns + 1]
+        high = stop.astype(np.int64)
+        while (low < high).any():
+            middle = (low + high) // 2
+            is_below = (low < high) & (csc.indices[np.minimum(middle, csc.nnz - 1)] < rows)
+            low, high = np.where(is_below, middle + 1, low), np.where(is_below, high, np.minimum(middle, high))
+        values = np.zeros(len(rows))
+        found = np.flatnonzero(low < stop)
+        found = found[csc.indices[low[found]] == rows[found]]
+        values[found] = csc.data[low[found]]
+        return values
 
 
 class _Alias:
@@ -68,250 +110,145 @@ class _Alias:
     Kernels only read it. A read-only array would be a second type, and a second compilation, of every kernel.
     """
 
-    def __init__(self, address, count, dtype, owner):
-        self.__array_interface__ = {"version": 3, "shape": (count,), "typestr": dtype.str, "data": (address, False)}
+    def __init__(self, address: int, count: int, owner: NDArray[Any]) -> None:
+        self.__array_interface__ = {
+            "version": 3, "shape": (count,), "typestr": owner.dtype.str, "data": (address, False),
+        }
         self.owner = owner
 
 
-def cells_of(array):
+def cells_of(array: NDArray[Any]) -> Cells:
     """Describe a 2-D float array of any strides as Cells, without copying."""
     n_rows, n_columns = array.shape
+    if array.flags.c_contiguous and array.flags.writeable:
+        return Cells(array.reshape(-1), 0, n_columns, 1, n_rows, n_columns)
     size = array.itemsize
-    if array.size == 0:
-        return Cells(np.empty(0, array.dtype), 0, 0, 0, n_rows, n_columns)
-    row_step, column_step = (stride // size if extent > 1 else 0 for stride, extent in zip(array.strides, array.shape))
+    row_step = array.strides[0] // size if n_rows > 1 else 0
+    column_step = array.strides[1] // size if n_columns > 1 else 0
     reach_rows, reach_columns = row_step * (n_rows - 1), column_step * (n_columns - 1)
     below = min(reach_rows, 0) + min(reach_columns, 0)
     above = max(reach_rows, 0) + max(reach_columns, 0)
     address = array.__array_interface__["data"][0] + below * size
-    flat = np.asarray(_Alias(address, above - below + 1, array.dtype, array))
+    flat = np.asarray(_Alias(address, above - below + 1, array))
     return Cells(flat, -below, row_step, column_step, n_rows, n_columns)
 
 
-def read_table(X, caller, *, expected=None):
+class Seen(NamedTuple):
+    """What ``predict`` must find again: the number and the names of the columns in ``fit``."""
+
+    n_features: int
+    names: NDArray[np.object_] | None
+
+
+def read_table(X: Any, caller: str, seen: Seen | None = None) -> Table:
     """Return the Table of a caller's X.
 
     Parameters
     ----------
     X : array, frame, sparse matrix or nested list of numbers
+        NaN, None and a frame's nulls are missing values. Integers beyond 2**53 are compared as float64; in ``fit``, a
+        column where that makes two different ones equal is an error.
     caller : str
         Name of the estimator, for messages.
-    expected : (int, array or None), optional
-        Number and names of the columns seen in ``fit``.
+    seen : Seen, optional
+        The columns seen in ``fit``; None in ``fit``.
+
+    Returns
+    -------
+    Table
+        Of as many columns as seen, with the same names.
 
     """
-    names = column_names(X)
-    if expected is not None:
-        _check_names(names, expected[1], caller)
-    if _is_sparse(X):
-        table = _from_sparse(X, names, caller)
+    fitting = seen is None
+    names = column_names(X) if is_frame(X) else None
+    if seen is not None:
+        _check_names(names, seen.names, caller)
+    if hasattr(X, "tocsc") and hasattr(X, "nnz"):
+        table = _from_sparse(X, caller, fitting=fitting)
     else:
-        array = _from_frame(X) if names is not None or _is_frame(X) else _to_float(_as_array(X))
-        _check_shape(array, caller)
-        table = Table(*array.shape, names, cells_of(array), None, array)
-    if expected is not None and table.n_features != expected[0]:
-        msg = f"X has {table.n_features} features, but {caller} is expecting {expected[0]} features as input"
-        raise ValueError(msg)
+        array = read_frame(X, fitting=fitting) if is_frame(X) else _read_array(X, caller, fitting=fitting)
+        _check_extent(array.shape, caller)
+        table = Table(*array.shape, names, cells_of(array), None)
+    if seen is not None and table.n_features != seen.n_features:
+        raise ValueError(
+            f"X has {table.n_features} features, but {caller} is expecting {seen.n_features} features as input"
+        )
     return table
 
 
-def _is_sparse(X):
-    return hasattr(X, "tocsc") and hasattr(X, "nnz")
-
-
-def _is_frame(X):
-    return hasattr(X, "columns") or hasattr(X, "column_names")
-
-
-def column_names(X):
-    """Return the names of a frame's columns when all are strings, else None; mixed kinds are an error."""
-    if not _is_frame(X):
-        return None
-    found = X.column_names if hasattr(X, "column_names") else X.columns
-    names = list(found)
-    are_strings = [isinstance(name, str) for name in names]
-    if names and all(are_strings):
-        return np.asarray(names, dtype=object)
-    if any(are_strings):
-        kinds = sorted({type(name).__name__ for name in names})
-        msg = (
-            "Feature names are only supported if all input features have string names, but your input has "
-            f"{kinds} as feature name / column name types. Convert them with X.columns = X.columns.astype(str)"
-        )
-        raise TypeError(msg)
-    return None
-
-
-def _check_names(names, fitted, caller):
-    import warnings
-
+def _check_names(names: NDArray[np.object_] | None, fitted: NDArray[np.object_] | None, caller: str) -> None:
     if fitted is None and names is not None:
-        warnings.warn(f"X has feature names, but {caller} was fitted without feature names", UserWarning, stacklevel=5)
+        text = f"X has feature names, but {caller} was fitted without feature names"
+        warnings.warn(text, UserWarning, stacklevel=5)
     elif fitted is not None and names is None:
         text = f"X does not have valid feature names, but {caller} was fitted with feature names"
         warnings.warn(text, UserWarning, stacklevel=5)
-    elif names is not None and (len(names) != len(fitted) or (names != fitted).any()):
-        msg = "The feature names should match those that were passed during fit.\n"
+    elif fitted is not None and names is not None and not np.array_equal(names, fitted):
+        text = "The feature names should match those that were passed during fit.\n"
         unseen, absent = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
         if unseen:
-            msg += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in unseen[:5])
+            text += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in unseen[:5])
         if absent:
-            msg += "Feature names seen at fit time, yet now missing:\n" + "".join(f"- {name}\n" for name in absent[:5])
+            text += "Feature names seen at fit time, yet now missing:\n" + "".join(f"- {name}\n" for name in absent[:5])
         if not unseen and not absent:
-            msg += "Feature names must be in the same order as they were in fit.\n"
-        raise ValueError(msg)
+            text += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(text)
 
 
-def _as_array(X):
+def _read_array(X: Any, caller: str, *, fitting: bool) -> NDArray[Any]:
+    """Return anything that NumPy can read as a two-dimensional array of floats."""
     if isinstance(X, np.ma.MaskedArray):
-        return np.ma.filled(X.astype(np.float64), np.nan)
+        floats = to_floats(np.ma.getdata(X), fitting=fitting).copy()
+        floats[np.ma.getmaskarray(X)] = np.nan
+        return floats
     try:
-        return np.asarray(X)
+        array = np.asarray(X)
     except ValueError as error:
-        msg = f"X cannot be read as a table: {error}; every row must have the same number of numbers"
-        raise ValueError(msg) from error
-
-
-def _to_float(array, column=None):
-    """Return the array as float32 or float64: as it is, or in the narrowest of the two that holds it."""
-    kind, size = array.dtype.kind, array.dtype.itemsize
-    if kind == "c":
-        msg = f"Complex data not supported\n{array}\nPass the real and the imaginary part as two columns"
-        raise ValueError(msg)
-    if kind == "f" and size in (4, 8):
-        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
-    if kind in "biu" or (kind == "f" and size != 0):
-        return array.astype(np.float32 if size <= 2 and kind != "f" or kind == "f" and size == 2 else np.float64)
-    if kind == "V" and array.dtype.names is not None:
-        msg = f"X has the structured dtype {array.dtype}: pass a frame, or numpy.lib.recfunctions.structured_to_unstructured(X)"
-        raise ValueError(msg)
-    return _objects_to_float(array, column)
-
-
-def _objects_to_float(array, column):
-    """Read Python objects as numbers; None is missing."""
-    try:
-        return np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
-        pass
-    result = np.empty(array.shape)
-    for at, value in np.ndenumerate(array):
-        try:
-            result[at] = np.nan if value is None or type(value).__name__ in {"NAType", "NaTType"} else value
-        except (TypeError, ValueError):
-            if not isinstance(value, (str, bytes)) and not np.isscalar(value):
-                msg = f"X holds {value!r} of type {type(value).__name__}: every cell must be a number; argument must be a string or a number"
-                raise TypeError(msg) from None
-            where = repr(column) if column is not None else at[1] if len(at) > 1 else at[0]
-            msg = (
-                f"could not convert string to float: column {where} holds {value!r}, which is a category, not a number. "
-                "Categories are not supported yet: encode the column first (e.g. as ordinal codes)"
-            )
-            raise ValueError(msg) from None
-    return result
-
-
-def _check_shape(array, caller):
-    if array.ndim == 0:
-        msg = f"Expected 2D array, got scalar array instead:\narray={array}.\nReshape your data with array.reshape(1, 1)"
-        raise ValueError(msg)
-    if array.ndim == 1:
-        msg = (
-            f"Expected 2D array, got 1D array instead:\narray={array}.\nReshape your data either using "
-            "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains a single sample."
-        )
-        raise ValueError(msg)
+        raise ValueError(
+            f"X cannot be read as a table: {error}; every row must have the same number of numbers"
+        ) from error
+    if array.ndim < 2:
+        shape, ways = ("scalar", "array.reshape(1, 1)") if array.ndim == 0 else ("1D", _RESHAPE)
+        raise ValueError(f"Expected 2D array, got {shape} array instead:\narray={array}.\nReshape your data {ways}")
     if array.ndim > 2:
-        msg = f"Found array with dim {array.ndim}, while dim <= 2 is required by {caller}."
-        raise ValueError(msg)
+        raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required by {caller}.")
     _check_extent(array.shape, caller)
+    return to_floats(array, fitting=fitting)
 
 
-def _check_extent(shape, caller):
-    if shape[0] < 1:
-        msg = f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required by {caller}."
-        raise ValueError(msg)
-    if shape[1] < 1:
-        msg = f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required by {caller}."
-        raise ValueError(msg)
-    if shape[0] >= 1 << 30:
-        msg = f"X has {shape[0]} rows: at most {(1 << 30) - 1} fit into one table; train on a sample"
-        raise ValueError(msg)
+_RESHAPE = (
+    "either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains a single "
+    "sample."
+)
 
 
-def _from_sparse(X, names, caller):
-    if X.dtype.kind == "c":
-        msg = "Complex data not supported\nPass the real and the imaginary part as two columns"
-        raise ValueError(msg)
+def _check_extent(shape: tuple[int, ...], caller: str) -> None:
+    for extent, kind in zip(shape, ("sample", "feature"), strict=True):
+        if extent < 1:
+            raise ValueError(f"Found array with 0 {kind}(s) (shape={shape}) while a minimum of 1 is required by {caller}.")
+    if shape[0] > MOST_ROWS:
+        raise ValueError(f"X has {shape[0]} rows: at most {MOST_ROWS} fit into one table; train on a sample of them")
+
+
+def _from_sparse(X: Any, caller: str, *, fitting: bool) -> Table:
+    """Return the Table of a SciPy matrix: by columns to fit, by rows to predict."""
     if X.ndim != 2:
-        msg = f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data with X.reshape(1, -1)"
-        raise ValueError(msg)
+        raise ValueError(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data with X.reshape(1, -1)")
+    if X.dtype.kind == "c":
+        to_floats(np.empty((0, 0), X.dtype))
     _check_extent(X.shape, caller)
-    csc = X.tocsc()
-    if csc.dtype not in (np.float32, np.float64):
-        csc = csc.astype(np.float64)
-    return Table(*csc.shape, names, None, csc, csc)
+    sparse = X.tocsc() if fitting else X.tocsr()
+    if not sparse.has_canonical_format:
+        # Entries stored twice add up, as SciPy means them; in a copy, because the matrix is the caller's.
+        sparse = sparse.copy()
+        sparse.sum_duplicates()
+    if sparse.dtype not in (np.float32, np.float64):
+        if fitting and sparse.dtype.kind in "iu" and sparse.nnz > 0:
+            _check_distinct_columns(sparse)
+        sparse = sparse.astype(np.float32 if sparse.dtype.itemsize <= 2 else np.float64)
+    return Table(*sparse.shape, None, None, sparse)
 
 
-def _from_frame(X):
-    """Return a frame's columns as one float array, float32 only where every column fits it."""
-    library = type(X).__module__.partition(".")[0]
-    if library == "pandas":
-        columns = [_pandas_column(X.iloc[:, j]) for j in range(X.shape[1])]
-    elif library == "polars":
-        columns = [_polars_column(X, name) for name in X.columns]
-    elif hasattr(X, "column_names"):
-        columns = [_arrow_column(X, name) for name in X.column_names]
-    else:
-        return _to_float(_as_array(X))
-    n_rows = len(X)
-    dtype = np.float32 if columns and all(column.dtype == np.float32 for column in columns) else np.float64
-    array = np.empty((n_rows, len(columns)), dtype, order="F")
-    for j, column in enumerate(columns):
-        array[:, j] = column
-    return array
-
-
-def _not_numeric(name, dtype):
-    msg = (
-        f"column {name!r} has dtype {dtype}, which is not numeric. Categories and dates are not supported yet: encode the "
-        "column first (e.g. as ordinal codes or as a number of days)"
-    )
-    return ValueError(msg)
-
-
-def _pandas_column(series):
-    dtype = series.dtype
-    if isinstance(dtype, np.dtype):
-        if dtype.kind in "biufc":
-            return _to_float(series.to_numpy())
-        if dtype.kind == "O":
-            return _to_float(series.to_numpy(), series.name)
-    elif getattr(dtype, "kind", "O") in "biuf" and not hasattr(dtype, "categories"):
-        # pandas' nullable and arrow-backed numbers
-        return series.to_numpy(dtype=np.float64, na_value=np.nan)
-    elif hasattr(dtype, "subtype"):
-        return _to_float(np.asarray(series))
-    raise _not_numeric(series.name, dtype)
-
-
-def _polars_column(frame, name):
-    series = frame.get_column(name)
-    if not (series.dtype.is_numeric() or str(series.dtype) == "Boolean"):
-        raise _not_numeric(name, series.dtype)
-    import polars
-
-    narrow = str(series.dtype) == "Float32"
-    return series.cast(polars.Float32 if narrow else polars.Float64).to_numpy()
-
-
-def _arrow_column(table, name):
-    import pyarrow
-
-    column = table.column(name)
-    kinds = pyarrow.types
-    if kinds.is_floating(column.type) and column.type.bit_width == 32:
-        return column.to_numpy(zero_copy_only=False).astype(np.float32) if hasattr(column, "to_numpy") else column
-    if kinds.is_boolean(column.type) or kinds.is_integer(column.type) or kinds.is_floating(column.type) or kinds.is_decimal(column.type):
-        return np.asarray(column.cast(pyarrow.float64()).to_numpy(), dtype=np.float64)
-    raise _not_numeric(name, column.type)
+def _check_distinct_columns(csc: Any) -> None:
+    for j in range(csc.shape[1]):
+        check_distinct(csc.data[csc.indptr[j] : csc.indptr[j + 1]], j)

@@ -45,13 +45,13 @@ def train_tree(table, target, criterion, weights, width, settings):
     """Grow one tree over the rows of positive weight; ``width`` is the number of values a node holds."""
     splitter, thresholds_of = _splitter(table, target, weights, settings)
     growing = grow_tree(
-        splitter, target, criterion, settings.limits(weights.total), table.n_features, _numbers_seen(target),
+        splitter, target, criterion, settings.limits(weights.total), table.n_features, numbers_seen(target),
         len(weights.kept), settings.workers,
     )
     return finish(growing, target, criterion, splitter, thresholds_of, width, settings.workers)
 
 
-def _numbers_seen(target):
+def numbers_seen(target):
     """Return how many numbers of one output the criterion sees at once."""
     if hasattr(target, "n_moments"):
         return target.n_moments

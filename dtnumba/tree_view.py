@@ -1,92 +1,221 @@
-"""One tree under scikit-learn's column names, for code that reads ``model.tree_``."""
+"""One tree under scikit-learn's names, for code that reads ``model.tree_``, and the way of rows through it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba import _jit
 from dtnumba import trees as layout
+from dtnumba.predict import answers_of, decision_paths, pack
+from dtnumba.table import Seen, Table, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dtnumba.trees import Trees
+
+TREE_LEAF, TREE_UNDEFINED = -1, -2
+
+
+def _frozen(column: NDArray[Any]) -> NDArray[Any]:
+    column = column.view()
+    column.flags.writeable = False
+    return column
 
 
 class TreeView:
-    """Read-only columns of one tree: -1 marks a missing child, -2 the feature and threshold of a leaf."""
+    """Read-only columns of one tree, a row a node: -1 marks a missing child, -2 the feature and threshold of a leaf.
 
-    TREE_LEAF, TREE_UNDEFINED = -1, -2
+    Parameters
+    ----------
+    trees : Trees
+        The layout to show, of one tree.
+    n_features : int
+        Columns of the table it was grown on.
+    n_classes : sequence of int
+        Classes of each output, 1 where it is a number.
 
-    def __init__(self, trees, n_features, n_classes, apply):
-        self._trees, self._apply = trees, apply
+    Attributes
+    ----------
+    trees : Trees
+        The arrays behind the columns.
+    n_features, n_outputs, max_n_classes : int
+        Columns, outputs, and the most classes of an output.
+    n_classes : array of shape (outputs,)
+        Classes of each output.
+
+    """
+
+    def __init__(self, trees: Trees, n_features: int, n_classes: Sequence[int]) -> None:
+        self.trees = trees
         self.n_features = n_features
-        self.n_classes = np.atleast_1d(np.asarray(n_classes))
+        self.n_classes = np.asarray(n_classes, dtype=np.int64)
         self.n_outputs = len(self.n_classes)
         self.max_n_classes = int(self.n_classes.max())
 
-    def _where_inner(self, column, elsewhere):
-        return np.where(self._trees.feature >= 0, column, elsewhere)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what cannot be derived."""
+        return TreeView, (self.trees, self.n_features, self.n_classes)
+
+    @cached_property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return len(self.trees.feature)
 
     @property
-    def node_count(self):
-        return self._trees.n_nodes
+    def capacity(self) -> int:
+        """Room for nodes, which is their number."""
+        return self.node_count
 
-    @property
-    def n_leaves(self):
-        return self._trees.n_leaves
+    @cached_property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(self.trees.n_leaves)
 
-    @property
-    def max_depth(self):
-        return int(layout.depths(self._trees).max())
+    @cached_property
+    def _depths(self) -> NDArray[Any]:
+        return np.asarray(layout.depths(self.trees))
 
-    @property
-    def children_left(self):
-        return self._trees.left.astype(np.int64)
+    @cached_property
+    def max_depth(self) -> int:
+        """Tests on the longest path."""
+        return int(self._depths.max())
 
-    @property
-    def children_right(self):
-        return self._trees.right.astype(np.int64)
+    @cached_property
+    def children_left(self) -> NDArray[np.int64]:
+        """First child of each node."""
+        return _frozen(self.trees.left.astype(np.int64))
 
-    @property
-    def feature(self):
-        return self._where_inner(self._trees.feature, self.TREE_UNDEFINED).astype(np.int64)
+    @cached_property
+    def children_right(self) -> NDArray[np.int64]:
+        """Last child of each node."""
+        return _frozen(self.trees.right.astype(np.int64))
 
-    @property
-    def threshold(self):
-        return self._where_inner(self._trees.threshold, float(self.TREE_UNDEFINED))
+    @cached_property
+    def feature(self) -> NDArray[np.int64]:
+        """Column that each node tests."""
+        feature = self.trees.feature.astype(np.int64)
+        return _frozen(np.where(feature >= 0, feature, TREE_UNDEFINED))
 
-    @property
-    def missing_go_to_left(self):
-        return self._trees.missing_left.copy()
+    @cached_property
+    def threshold(self) -> NDArray[np.float64]:
+        """Largest value that goes left, for each node."""
+        return _frozen(np.where(self.trees.feature >= 0, self.trees.threshold, float(TREE_UNDEFINED)))
 
-    @property
-    def impurity(self):
-        return self._trees.impurity.copy()
+    @cached_property
+    def missing_go_to_left(self) -> NDArray[np.uint8]:
+        """Whether missing values go left, for each node."""
+        return _frozen(self.trees.missing_left)
 
-    @property
-    def n_node_samples(self):
-        return self._trees.n_samples.copy()
+    @cached_property
+    def impurity(self) -> NDArray[np.float64]:
+        """Impurity of each node's rows."""
+        return _frozen(self.trees.impurity)
 
-    @property
-    def weighted_n_node_samples(self):
-        return self._trees.weight.copy()
+    @cached_property
+    def n_node_samples(self) -> NDArray[np.int64]:
+        """Rows of positive weight in each node."""
+        return _frozen(self.trees.n_samples)
 
-    @property
-    def value(self):
+    @cached_property
+    def weighted_n_node_samples(self) -> NDArray[np.float64]:
+        """Weight of the rows in each node."""
+        return _frozen(self.trees.weight)
+
+    @cached_property
+    def value(self) -> NDArray[np.float64]:
         """Class shares, means or medians: (nodes, outputs, most classes), zeros behind an output's last class."""
-        value = np.zeros((self.node_count, self.n_outputs, self.max_n_classes))
-        ends = np.cumsum(self.n_classes)
-        for o, (end, k) in enumerate(zip(ends, self.n_classes, strict=True)):
-            value[:, o, :k] = self._trees.value[:, end - k : end]
-        return value
+        shape = (self.node_count, self.n_outputs, self.max_n_classes)
+        if self.n_outputs == 1 or self.max_n_classes == 1:
+            return _frozen(self.trees.value.reshape(shape))
+        value = np.zeros(shape)
+        for o, (stop, k) in enumerate(zip(np.cumsum(self.n_classes), self.n_classes, strict=True)):
+            value[:, o, :k] = self.trees.value[:, stop - k : stop]
+        return _frozen(value)
 
-    def apply(self, X):
-        """Return the leaf of every row."""
-        return self._apply(X)
+    @cached_property
+    def _packed(self) -> Any:
+        return pack(self.trees, self.max_depth) if self.trees.is_binary else None
 
-    def predict(self, X):
+    @cached_property
+    def _ids(self) -> NDArray[np.int64]:
+        return np.arange(self.node_count)
+
+    @cached_property
+    def _codes(self) -> NDArray[np.int64]:
+        return self.value.argmax(axis=2)
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.float64]:
+        return self.trees.value.copy()
+
+    def _walk(self, table: Table, says: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
+        """Return ``says[leaf]`` for the leaf of every row; ``says`` has 8 bytes a node."""
+        return np.asarray(answers_of(table, self.trees, self._packed, says, _jit.n_workers(n_jobs)))
+
+    def _said(self, table: Table, says: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
+        """Return the rows ``says[leaf]``, a column an output."""
+        if self.n_outputs == 1:
+            return self._walk(table, says[:, 0], n_jobs)[:, None]
+        return says[self.leaves(table, n_jobs)]
+
+    def leaves(self, table: Table, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """Return the id of the leaf of every row of a Table."""
+        return self._walk(table, self._ids, n_jobs)
+
+    def label_codes(self, table: Table, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """Return the commonest class in the leaf of every row of a Table, a column an output; the first on ties."""
+        return self._said(table, self._codes, n_jobs)
+
+    def numbers(self, table: Table, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Return the value of the leaf of every row of a Table, a column an output."""
+        return self._said(table, self._numbers, n_jobs)
+
+    def shares(self, table: Table, n_jobs: int | None = None) -> list[NDArray[np.float64]]:
+        """Return the class shares in the leaf of every row of a Table, an array an output."""
+        shares = self.trees.value.take(self.leaves(table, n_jobs), axis=0)
+        return [shares] if self.n_outputs == 1 else np.split(shares, np.cumsum(self.n_classes)[:-1], axis=1)
+
+    def paths(self, leaves: NDArray[np.int64]) -> Any:
+        """Return a SciPy CSR matrix (rows, nodes) with ones at the nodes on the way to each row's leaf."""
+        try:
+            from scipy.sparse import csr_matrix
+        except ImportError as error:
+            msg = "decision_path returns a SciPy matrix, and SciPy is not installed: pip install scipy"
+            raise ImportError(msg) from error
+        indptr, indices = decision_paths(self.trees, leaves)
+        return csr_matrix((np.ones(len(indices), np.int64), indices, indptr), shape=(len(leaves), self.node_count))
+
+    def _table(self, X: Any) -> Table:
+        return read_table(X, "Tree", Seen(self.n_features, None))
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the id of the leaf of every row."""
+        return self.leaves(self._table(X))
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the value of every row's leaf."""
-        value = self.value[self._apply(X)]
+        value: NDArray[np.float64] = self.value[self.apply(X)]
         return value[:, 0] if self.n_outputs == 1 else value
 
-    def compute_feature_importances(self, normalize=True):
-        """Return the decrease of impurity by each feature, as shares if told."""
-        inner = self._trees.feature >= 0
-        decrease = self._trees.weight[inner] * self._trees.gain[inner]
-        importances = np.bincount(self._trees.feature[inner], weights=decrease, minlength=self.n_features)
-        importances = importances / self._trees.weight[0]
+    def decision_path(self, X: Any) -> Any:
+        """Return a SciPy CSR matrix (rows, nodes) with ones at the nodes that a row passes."""
+        return self.paths(self.apply(X))
+
+    def compute_feature_importances(self, normalize: bool = True) -> NDArray[np.float64]:
+        """Return the decrease of impurity by each feature, as shares that sum to one if told."""
+        trees = self.trees
+        inner = trees.feature >= 0
+        decrease = trees.weight[inner] * trees.gain[inner] / trees.weight[0]
+        importances = np.bincount(trees.feature[inner], weights=decrease, minlength=self.n_features)
         total = importances.sum()
         return importances / total if normalize and total > 0 else importances
+
+    def compute_node_depths(self) -> NDArray[np.int64]:
+        """Return the depth of each node, counted from one at the root."""
+        return self._depths.astype(np.int64) + 1

@@ -50,7 +50,8 @@ def centres(criterion, y, w, rows):
     """Mean, or median, of one output in every set of rows."""
     weights = rows * w
     if criterion != "absolute_error":
-        return weights @ y / weights.sum(axis=1)
+        low, high = np.where(rows, y, math.inf).min(axis=1), np.where(rows, y, -math.inf).max(axis=1)
+        return np.clip(weights @ y / weights.sum(axis=1), low, high)
     return np.array([median(y[own], w[own]) for own in rows])
 
 
@@ -69,7 +70,9 @@ def losses(criterion, y, value):
     if criterion == "absolute_error":
         return np.abs(y - value)
     if criterion == "poisson":
-        return np.where(y > 0, y * np.log(np.where(y > 0, y, 1) / np.where(y > 0, value, 1)), 0.0) - y + value
+        # A value of 0 stands only for rows outside the set in hand.
+        inside = (y > 0) & (value > 0)
+        return np.where(inside, y * np.log(np.where(inside, y, 1) / np.where(inside, value, 1)), 0.0) - y + value
     return (y - value) ** 2
 
 
@@ -124,25 +127,27 @@ def midpoint(below, above):
     return float(middle) if below <= middle < above and np.isfinite(middle) else float(below)
 
 
-def divisions(x):
-    """Every way to divide rows by a feature: (left, threshold, missing_left), missing values on either side."""
+def divisions(x, w):
+    """Every way to divide rows by a feature: (left, threshold, missing_left), missing values on either side.
+
+    Where there are none, later ones go to the heavier child.
+    """
     missing = np.isnan(x)
     values = np.unique(x[~missing]).astype(float)
     found = []
     for side in (False, True) if missing.any() else (None,):
-        above = np.append(values[1:], [math.inf] if side is False else [])
+        above = [*values[1:], math.nan] if side is False else values[1:]
         for below, after in zip(values, above, strict=False):
-            last = side is False and below == values[-1]
-            to_left = bool(side) if side is not None else 2 * int((x <= below).sum()) > len(x)
             left = (x <= below) | (missing & bool(side))
-            found.append((left, math.inf if last else midpoint(below, after), to_left))
+            to_left = side if side is not None else w[left].sum() > w[~left].sum()
+            found.append((left, math.inf if np.isnan(after) else midpoint(below, after), to_left))
     return found
 
 
 def cuts(criterion, x, y, w, n_classes, limits):
     """Score the legal divisions of a node by one feature; None where there are none."""
     found = []
-    for left, threshold, missing_left in divisions(x):
+    for left, threshold, missing_left in divisions(x, w):
         fewest = min(left.sum(), (~left).sum())
         # A hair below the limit is legal: weights are summed otherwise here.
         lightest = min(w[left].sum(), w[~left].sum()) * (1 + 1e-12)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor
@@ -13,18 +13,15 @@ from dtnumba.criteria import names_for
 INF = float("inf")
 EXTREMES = {
     np.float64: [-INF, -1e300, -5e-324, -0.0, 0.0, 5e-324, 1e-323, 1.0, np.nextafter(1.0, 2.0), 1e300, INF],
-    np.float32: [-INF, -3e38, -1e-45, -0.0, 0.0, 1e-45, 3e-45, 1.0, np.nextafter(np.float32(1), np.float32(2)), 3e38, INF],
+    np.float32: [-INF, -3e38, -1e-45, -0.0, 0.0, 1e-45, 3e-45, 1.0, 1.0 + 2.0**-23, 3e38, INF],
 }
 COLUMNS = ("constant", "few", "many", "extreme", "missing", "mostly missing", "all missing")
 WEIGHTS = ("none", "zeros", "whole", "halves", "real")
 
 
-def repeatable(max_examples):
-    """Settings of every property here: the same tables in every run; few of them where kernels are interpreted."""
-    return settings(
-        derandomize=True, deadline=None, database=None, max_examples=max_examples if COMPILED else 4,
-        suppress_health_check=[HealthCheck.too_slow],
-    )
+def examples(most):
+    """Settings with so many examples at most; few where kernels are interpreted."""
+    return settings(max_examples=most if COMPILED else 4)
 
 
 @dataclass(frozen=True)

@@ -1,74 +1,106 @@
 """scikit-learn's estimator protocol without scikit-learn: parameters are dataclass fields, declared once."""
 
-from dataclasses import MISSING, fields
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, dataclass, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.errors import NotFittedError
+from dtnumba.errors import not_fitted
+from dtnumba.labels import Labels, Values, read_labels, read_values, read_y
+from dtnumba.table import Seen, Table, read_table
+from dtnumba.weights import class_weights, read_weight
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
 
 
+@cache
+def _parameters(cls: type[Estimator]) -> tuple[Field[Any], ...]:
+    return tuple(field for field in fields(cls) if field.init)
+
+
+@dataclass(eq=False, repr=False)
 class Estimator:
-    """Parameters, their checks and their display."""
+    """Parameters with their checks and their display, and what ``fit`` has learned."""
 
-    @classmethod
-    def _parameters(cls):
-        return [field for field in fields(cls) if field.init]
-
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; with ``deep``, those of nested estimators too."""
         params = {}
-        for field in self._parameters():
+        for field in _parameters(type(self)):
             value = params[field.name] = getattr(self, field.name)
             if deep and hasattr(value, "get_params") and not isinstance(value, type):
                 params |= {f"{field.name}__{name}": nested for name, nested in value.get_params().items()}
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters by name (``nested__name`` reaches into an estimator); return the estimator."""
-        legal = {field.name for field in self._parameters()}
-        nested = {}
+        legal = {field.name for field in _parameters(type(self))}
+        nested: dict[str, dict[str, Any]] = {}
         for key, value in params.items():
             name, _, inner = key.partition("__")
             if name not in legal:
-                msg = f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {sorted(legal)}."
-                raise ValueError(msg)
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {sorted(legal)}."
+                )
             if inner:
                 nested.setdefault(name, {})[inner] = value
             else:
                 setattr(self, name, value)
-        for name, inner in nested.items():
-            getattr(self, name).set_params(**inner)
+        for name, inner_params in nested.items():
+            getattr(self, name).set_params(**inner_params)
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Show the parameters that differ from their defaults."""
         shown = []
-        for field in self._parameters():
+        for field in _parameters(type(self)):
             value = getattr(self, field.name)
             if field.default is MISSING or not _same(value, field.default):
                 shown.append(f"{field.name}={value!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    def _check_params(self):
-        """Check every parameter that says in its metadata what is legal."""
-        for field in self._parameters():
-            check = field.metadata.get("check")
-            if check is not None:
-                check(field.name, getattr(self, field.name))
+    def _check_params(self) -> None:
+        """Check every parameter that says what is legal and is not as it was declared."""
+        for field in _parameters(type(self)):
+            rule, value = field.metadata.get("rule"), getattr(self, field.name)
+            if rule is not None and value is not field.default:
+                rule.check(field.name, value, type(self).__name__)
 
-    def _check_fitted(self):
-        if not hasattr(self, "trees_"):
-            msg = (
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using "
-                "this estimator."
+    def _learn(self, table: Table, **learned: Any) -> Self:
+        """Replace what an earlier ``fit`` has learned, all at once and last: a fit that fails changes nothing."""
+        if table.names is not None:
+            learned["feature_names_in_"] = table.names
+        learned["n_features_in_"] = table.n_features
+        stale = [name for name in vars(self) if name.endswith("_") and name not in learned]
+        for name in stale:
+            delattr(self, name)
+        vars(self).update(learned)
+        return self
+
+    def _fitted(self) -> Self:
+        """Return the estimator if it is fitted."""
+        if not self.__sklearn_is_fitted__():
+            raise not_fitted(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
             )
-            raise NotFittedError(msg)
+        return self
 
-    def __sklearn_is_fitted__(self):
+    def _table(self, X: Any) -> Table:
+        """Return the Table of rows to predict, of the columns seen in ``fit``."""
+        learned = vars(self._fitted())
+        seen = Seen(learned["n_features_in_"], learned.get("feature_names_in_"))
+        return read_table(X, type(self).__name__, seen)
+
+    def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn's ``check_is_fitted``."""
-        return hasattr(self, "trees_")
+        return "n_features_in_" in vars(self)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         """Describe the estimator to scikit-learn; imported only when scikit-learn asks."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
@@ -78,32 +110,60 @@ class Estimator:
             input_tags=InputTags(sparse=True, allow_nan=True),
         )
 
-    def __getstate__(self):
-        """Leave out what is rebuilt on demand: the packed predictor."""
-        return {name: value for name, value in self.__dict__.items() if not name.startswith("_packed")}
 
-
-def _same(value, default):
+def _same(value: Any, default: Any) -> bool:
     return value is default or (type(value) is type(default) and bool(np.all(value == default)))
 
 
-class Classifier:
-    """Scoring and tags of a classifier."""
+class Classifier(Estimator):
+    """The label side of a classifier, its score and its tags."""
 
     _estimator_type = "classifier"
 
-    def score(self, X, y, sample_weight=None):
-        """Return the share of rows whose label (whose every label) is predicted."""
-        from dtnumba.labels import read_weight, read_y
+    class_weight: Any
+    classes_: Any
+    n_classes_: Any
+    n_outputs_: int
 
+    def _read_y(self, y: Any, n_rows: int) -> Labels:
+        return read_labels(y, n_rows, type(self).__name__)
+
+    def _weigh(self, labels: Labels, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        return class_weights(self.class_weight, labels, weight)
+
+    @staticmethod
+    def _learned_from(labels: Labels) -> dict[str, Any]:
+        """Return the attributes that say what the classes are: of one output, or lists of several."""
+        classes, sizes, is_one = labels.classes, np.array(labels.sizes), len(labels.classes) == 1
+        return {
+            "n_outputs_": len(classes),
+            "classes_": classes[0] if is_one else classes,
+            "n_classes_": sizes[0] if is_one else sizes,
+        }
+
+    def _classes(self) -> list[NDArray[Any]]:
+        """Return the classes of each output."""
+        return [self.classes_] if self.n_outputs_ == 1 else self.classes_
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose label (whose every label) is predicted.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (rows, features)
+            What to predict from.
+        y : array of shape (rows,) or (rows, outputs)
+            The true labels.
+        sample_weight : array of shape (rows,), optional
+            What each row counts.
+
+        """
         predicted = self.predict(X)
         y = read_y(y, len(predicted), type(self).__name__)
-        right = predicted == y
-        right = right if right.ndim == 1 else right.all(axis=1)
-        weight = read_weight(sample_weight, len(right))
-        return float(np.average(right, weights=weight))
+        right = (predicted.reshape(y.shape) == y).all(axis=1)
+        return float(np.average(right, weights=read_weight(sample_weight, len(right))))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         """Describe the classifier to scikit-learn."""
         from sklearn.utils import ClassifierTags
 
@@ -113,26 +173,46 @@ class Classifier:
         return tags
 
 
-class Regressor:
-    """Scoring and tags of a regressor."""
+class Regressor(Estimator):
+    """The target side of a regressor, its score and its tags."""
 
     _estimator_type = "regressor"
 
-    def score(self, X, y, sample_weight=None):
-        """Return R squared, averaged over outputs; 0.0 for a constant target that is missed, 1.0 for one that is met."""
-        from dtnumba.labels import read_numbers, read_weight
+    n_outputs_: int
 
+    def _read_y(self, y: Any, n_rows: int) -> Values:
+        return read_values(y, n_rows, type(self).__name__)
+
+    def _weigh(self, values: Values, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        return weight
+
+    @staticmethod
+    def _learned_from(values: Values) -> dict[str, Any]:
+        return {"n_outputs_": values.width}
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R squared, averaged over outputs; of a constant target 1.0 where it is met, 0.0 where it is missed.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (rows, features)
+            What to predict from.
+        y : array of shape (rows,) or (rows, outputs)
+            The true values.
+        sample_weight : array of shape (rows,), optional
+            What each row counts.
+
+        """
         predicted = self.predict(X)
-        y, _ = read_numbers(y, len(predicted), type(self).__name__)
-        predicted = predicted.reshape(y.shape)
-        weight = read_weight(sample_weight, len(y))
-        weight = np.ones(len(y)) if weight is None else weight
-        missed = weight @ (y - predicted) ** 2
+        y = read_values(y, len(predicted), type(self).__name__).y
+        given = read_weight(sample_weight, len(y))
+        weight = np.ones(len(y)) if given is None else given
+        missed = weight @ (y - predicted.reshape(y.shape)) ** 2
         spread = weight @ (y - np.average(y, axis=0, weights=weight)) ** 2
-        ratio = np.divide(missed, spread, out=(missed > 0).astype(float), where=spread > 0)
+        ratio = np.divide(missed, spread, out=(missed > 0).astype(np.float64), where=spread > 0)
         return float(np.mean(1.0 - ratio))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         """Describe the regressor to scikit-learn."""
         from sklearn.utils import RegressorTags
 

@@ -1,8 +1,12 @@
 """The parameters every tree shares, each declared once, with what is legal beside it."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,102 +15,108 @@ from dtnumba.criteria import names_for
 from dtnumba.training import UNLIMITED, Settings
 
 
-def parameter(default, check):
-    """Declare a parameter with its default and its check, a function of (name, value)."""
-    return field(default=default, metadata={"check": check})
+class Rule(NamedTuple):
+    """What values of a parameter are legal, as a test and in words (or a function that finds them)."""
+
+    holds: Callable[[Any], bool]
+    words: str | Callable[[], str]
+
+    def check(self, name: str, value: Any, caller: str) -> None:
+        """Raise ValueError or TypeError where a value breaks the rule; every such message is worded here."""
+        if self.holds(value):
+            return
+        kind = ValueError if isinstance(value, (Real, str)) and not isinstance(value, bool) else TypeError
+        words = self.words if isinstance(self.words, str) else self.words()
+        raise kind(f"The {name!r} parameter of {caller} must be {words}. Got {value!r} instead.")
 
 
-def _refuse(name, value, rule):
-    kind = ValueError if isinstance(value, (Integral, Real, str)) and not isinstance(value, bool) else TypeError
-    msg = f"{name}={value!r}: must be {rule}"
-    raise kind(msg)
+def parameter(default: Any, rule: Rule) -> Any:
+    """Declare a parameter with its default and its rule."""
+    return field(default=default, metadata={"rule": rule})
 
 
-def _is_int(value):
+def redeclared(params: type, name: str, default: Any) -> Any:
+    """Declare a parameter of ``params`` again with another default."""
+    return field(default=default, metadata=params.__dataclass_fields__[name].metadata)
+
+
+def _is_int(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
 
 
-def _is_real(value):
+def _is_real(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and math.isfinite(value)
 
 
-def one_of(*names):
+def one_of(*names: str) -> Rule:
     """Accept the given names."""
-
-    def check(name, value):
-        if not (isinstance(value, str) and value in names):
-            _refuse(name, value, f"one of {list(names)}")
-
-    return check
+    return Rule(lambda value: isinstance(value, str) and value in names, f"a str among {_listed(names)}")
 
 
-def integer(least, most=None, *, none=False):
-    """Accept an int from ``least`` to ``most``, and None if told."""
-    rule = f"an int of at least {least}" if most is None else f"an int from {least} to {most}"
-
-    def check(name, value):
-        if none and value is None:
-            return
-        if not _is_int(value) or value < least or (most is not None and value > most):
-            _refuse(name, value, rule + (", or None" if none else ""))
-
-    return check
+def _listed(names: Any) -> str:
+    return "{" + ", ".join(map(repr, names)) + "}"
 
 
-def count_or_share(least, *, closed):
-    """Accept an int of at least ``least``, or a float in (0, 1) (with ``closed``: (0, 1]) as a share of the rows."""
+def integer(least: int, most: int | None = None) -> Rule:
+    """Accept None, and an int from ``least`` to ``most``."""
+    words = f"an int in the range [{least}, {'inf)' if most is None else f'{most}]'} or None"
+    return Rule(lambda value: value is None or (_is_int(value) and least <= value <= (most or value)), words)
 
-    def check(name, value):
+
+def count_or_share(least: int, *, closed: bool) -> Rule:
+    """Accept an int of at least ``least``, or a share of the rows: a float in (0, 1), with ``closed`` in (0, 1]."""
+
+    def holds(value: Any) -> bool:
         if _is_int(value):
-            legal = value >= least
-        else:
-            legal = _is_real(value) and 0.0 < value and (value <= 1.0 if closed else value < 1.0)
-        if not legal:
-            _refuse(name, value, f"an int of at least {least}, or a float in (0.0, 1.0{']' if closed else ')'} as a share of the rows")
+            return bool(value >= least)
+        return _is_real(value) and 0.0 < value <= 1.0 and (closed or value < 1.0)
 
-    return check
+    end = "1.0]" if closed else "1.0)"
+    return Rule(holds, f"an int in the range [{least}, inf) or a float in the range (0.0, {end}, a share of the rows")
 
 
-def number(low, high):
+def number(low: float, high: float) -> Rule:
     """Accept a finite number in [low, high]."""
-
-    def check(name, value):
-        if not _is_real(value) or not low <= value <= high:
-            _refuse(name, value, f"a number in [{low}, {high}]" if math.isfinite(high) else f"a number of at least {low}")
-
-    return check
+    end = f"{high}]" if math.isfinite(high) else "inf)"
+    return Rule(lambda value: _is_real(value) and low <= value <= high, f"a float in the range [{low}, {end}")
 
 
-def _check_max_features(name, value):
-    if value is None or (isinstance(value, str) and value in ("sqrt", "log2")):
-        return
-    if not (value >= 1 if _is_int(value) else _is_real(value) and 0.0 < value <= 1.0):
-        _refuse(name, value, "an int of at least 1, a float in (0.0, 1.0], 'sqrt', 'log2', or None")
+def _is_max_features(value: Any) -> bool:
+    if value is None or isinstance(value, str):
+        return value in {None, "sqrt", "log2"}
+    return bool(value >= 1) if _is_int(value) else _is_real(value) and 0.0 < value <= 1.0
 
 
-def _check_n_jobs(name, value):
-    if value is not None and (not _is_int(value) or value == 0):
-        _refuse(name, value, "an int other than 0 (negative: all cores but -1 - n_jobs), or None for all cores")
+MAX_FEATURES = Rule(
+    _is_max_features,
+    "an int in the range [1, inf), a float in the range (0.0, 1.0], a str among {'sqrt', 'log2'} or None",
+)
+N_JOBS = Rule(
+    lambda value: value is None or (_is_int(value) and value != 0),
+    "an int other than 0 (-1: all cores, -2: all but one) or None (all cores)",
+)
 
 
-def check_class_weight(name, value):
-    """Accept a dict, 'balanced', a list of these, or None."""
+def _is_class_weight(value: Any) -> bool:
     listed = value if isinstance(value, (list, tuple)) else [value]
-    if value is not None and not all(isinstance(one, dict) or (isinstance(one, str) and one == "balanced") for one in listed):
-        _refuse(name, value, "a dict of class to weight, 'balanced', a list of these for several outputs, or None")
+    return all(one is None or isinstance(one, dict) or (isinstance(one, str) and one == "balanced") for one in listed)
 
 
-def criterion_of(target):
-    """Accept the names of criteria for a kind of target, criterion objects and functions."""
+CLASS_WEIGHT = Rule(
+    _is_class_weight, "a dict of class to weight, 'balanced', a list of these (one for each of several outputs) or None"
+)
 
-    def check(name, value):
-        if isinstance(value, str):
-            if value not in names_for(target):
-                _refuse(name, value, f"one of {names_for(target)}, or a criterion object")
-        elif not callable(value) and not hasattr(value, "_fields"):
-            _refuse(name, value, f"one of {names_for(target)}, a criterion object, or a function impurity(stats, weight)")
 
-    return check
+def criterion_for(target: str) -> Rule:
+    """Accept the names of criteria for "classes" or "numbers", criterion objects and functions."""
+
+    def holds(value: Any) -> bool:
+        return value in names_for(target) if isinstance(value, str) else callable(value) or hasattr(value, "_fields")
+
+    def words() -> str:
+        return f"a str among {_listed(names_for(target))}, a criterion object or a function impurity(stats, weight)"
+
+    return Rule(holds, words)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -143,18 +153,18 @@ class TreeParams:
     """
 
     splitter: str = parameter("best", one_of("best", "random"))
-    max_depth: int | None = parameter(None, integer(1, none=True))
+    max_depth: int | None = parameter(None, integer(1))
     min_samples_split: int | float = parameter(2, count_or_share(2, closed=True))
     min_samples_leaf: int | float = parameter(1, count_or_share(1, closed=False))
     min_weight_fraction_leaf: float = parameter(0.0, number(0.0, 0.5))
-    max_features: int | float | str | None = parameter(None, _check_max_features)
-    random_state: object = None
-    max_leaf_nodes: int | None = parameter(None, integer(2, none=True))
+    max_features: int | float | str | None = parameter(None, MAX_FEATURES)
+    random_state: Any = None
+    max_leaf_nodes: int | None = parameter(None, integer(2))
     min_impurity_decrease: float = parameter(0.0, number(0.0, math.inf))
-    max_bins: int | None = parameter(None, integer(2, 255, none=True))
-    n_jobs: int | None = parameter(None, _check_n_jobs)
+    max_bins: int | None = parameter(None, integer(2, 255))
+    n_jobs: int | None = parameter(None, N_JOBS)
 
-    def _resolve(self, n_rows, n_features, total_weight):
+    def _resolve(self, n_rows: int, n_features: int, total_weight: float) -> Settings:
         """Return the Settings of a fit on a table of this size."""
         leaf = _count(self.min_samples_leaf, n_rows)
         split = max(_count(self.min_samples_split, n_rows, least=2), 2 * leaf)
@@ -173,18 +183,17 @@ class TreeParams:
         )
 
 
-def _count(value, n_rows, least=1):
+def _count(value: float, n_rows: int, least: int = 1) -> int:
     return int(value) if _is_int(value) else max(least, math.ceil(value * n_rows))
 
 
-def features_drawn(max_features, n_features):
+def features_drawn(max_features: float | str | None, n_features: int) -> int:
     """Return how many features a node draws; more than there are means all."""
     if max_features is None:
         return n_features
-    if max_features == "sqrt":
-        return max(1, int(math.sqrt(n_features)))
-    if max_features == "log2":
-        return max(1, int(math.log2(n_features)))
+    if isinstance(max_features, str):
+        root = math.sqrt(n_features) if max_features == "sqrt" else math.log2(n_features)
+        return max(1, int(root))
     if _is_int(max_features):
         return min(int(max_features), n_features)
     return max(1, int(max_features * n_features))

@@ -116,8 +116,9 @@ class Histogram(NamedTuple):
             _give_slot(own, other)
 
     def release(self, growing, own, node):
-        _give_slot(own, growing.nodes[node, SLOT])
-        growing.nodes[node, SLOT] = NO_SLOT
+        if growing.nodes[node, SLOT] != NO_SLOT:
+            _give_slot(own, growing.nodes[node, SLOT])
+            growing.nodes[node, SLOT] = NO_SLOT
 
 
 @inline
@@ -131,7 +132,7 @@ def _take_slot(own):
 
 @inline
 def _give_slot(own, slot):
-    if slot != NO_SLOT and slot != len(own.free) - 2:
+    if slot != len(own.free) - 2:
         own.free[own.free[0] + 1] = slot
         own.free[0] += 1
 

@@ -66,7 +66,7 @@ class Presorted(NamedTuple):
         return varying
 
     def divide(self, growing, own, node):
-        mark(self, growing, node)
+        _mark(self, growing, node)
         start, stop = growing.nodes[node, START], growing.nodes[node, STOP]
         n_left = growing.nodes[node, LEFT_ROWS]
         # Children of one row are leaves: only the order that names a node's rows must be right (and those of targets).
@@ -84,7 +84,7 @@ class Presorted(NamedTuple):
 
 
 @inline
-def mark(splitter, growing, node):
+def _mark(splitter, growing, node):
     nodes = growing.nodes
     base = nodes[node, FEATURE] * splitter.n_rows
     mark_sides(

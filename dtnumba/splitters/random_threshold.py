@@ -88,7 +88,7 @@ def _try_one(splitter, job, scratch, node, feature, total):
         code = np.int64(splitter.codes[splitter.rows[i], feature])
         if code != missing_code:
             smallest, largest = min(smallest, code), max(largest, code)
-    cut, threshold = smallest, np.inf
+    cut, threshold = min(smallest, missing_code - 1), np.inf
     if smallest < largest:
         cut, threshold = _draw_cut(splitter, job, node, feature, smallest, largest)
     _arrange(splitter, start, stop, feature, cut, missing_code, scratch.own.buffer)
@@ -96,9 +96,10 @@ def _try_one(splitter, job, scratch, node, feature, total):
         job.target, scratch.own.buffer, 0, stop - start, start, feature, job.criterion, job.limits, total,
         scratch.work, out,
     )
+    only_missing_right = out.where[feature, FIRST_RIGHT_ROW] == NOTHING
     out.cut[feature] = threshold
-    out.where[feature, LAST_LEFT_ROW] = cut
-    out.where[feature, FIRST_RIGHT_ROW] = cut + 1 if out.where[feature, FIRST_RIGHT_ROW] != NOTHING else NOTHING
+    out.where[feature, LAST_LEFT_ROW] = largest if only_missing_right else cut
+    out.where[feature, FIRST_RIGHT_ROW] = NOTHING if only_missing_right else cut + 1
     return found
 
 
@@ -136,4 +137,5 @@ def _draw_cut(splitter, job, node, feature, smallest, largest):
     cut = _code_below(splitter, feature, threshold)
     cut = min(max(cut, smallest), largest - 1)
     # In a histogram the draw falls inside a bin, whose rows stay together: the cut is the bin's edge then.
-    return cut, min(max(threshold, splitter.high[first + cut]), splitter.low[first + cut + 1])
+    threshold = max(threshold, splitter.high[first + cut])
+    return cut, threshold if threshold < splitter.low[first + cut + 1] else splitter.high[first + cut]

@@ -1,0 +1,75 @@
+"""The tables that benchmarks run on: seeded, made once and kept in the temporary folder.
+
+Every maker returns (X, y, X_test, y_test), X as float32 in C order.
+
+H           28 numeric columns, two classes, a twentieth of the labels wrong (scikit-learn's make_classification)
+friedman    Friedman-1: 20 columns of which 5 count, and unit noise
+covtype     forest cover types, 12 columns, 7 classes; read from a folder that the caller names
+"""
+
+import os
+import tempfile
+import uuid
+from functools import wraps
+from pathlib import Path
+
+import numpy as np
+import sklearn
+from sklearn.datasets import make_classification
+
+PARTS = ("X", "y", "X_test", "y_test")
+
+
+def _folder():
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    folder = Path(tempfile.gettempdir()) / f"dtnumba-benchmarks-{user}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def _kept(make):
+    """Keep what a maker returns; scikit-learn's version is part of the name, because it makes some of the numbers."""
+
+    @wraps(make)
+    def read_or_make(rows, seed=0):
+        path = _folder() / f"{make.__name__}-{rows}-{seed}-{sklearn.__version__}.npz"
+        if not path.exists():
+            draft = path.with_suffix(f".{uuid.uuid4().hex}.npz")
+            np.savez(draft, **dict(zip(PARTS, make(rows, seed), strict=True)))
+            draft.replace(path)
+        with np.load(path) as stored:
+            return tuple(stored[part] for part in PARTS)
+
+    return read_or_make
+
+
+def _parted(X, y, rows):
+    return X[:rows], y[:rows], X[rows:], y[rows:]
+
+
+@_kept
+def H(rows, seed=0):  # noqa: N802  the name that the table of targets uses
+    X, y = make_classification(
+        n_samples=rows + 100_000, n_features=28, n_informative=16, n_redundant=4, n_clusters_per_class=8,
+        class_sep=0.7, flip_y=0.05, random_state=seed,
+    )  # fmt: skip
+    return _parted(X.astype(np.float32), y, rows)
+
+
+@_kept
+def friedman(rows, seed=0):
+    draw = np.random.default_rng(seed)
+    X = draw.random((rows + 50_000, 20), dtype=np.float32)
+    signal = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    return _parted(X, signal + draw.standard_normal(len(X)), rows)
+
+
+def covtype(folder, rows=None):
+    """Read ``covtype.npz``: an array a column, the target under Cover_Type; a third of the rows are for testing."""
+    with np.load(Path(folder) / "covtype.npz") as columns:
+        X = np.column_stack([columns[name] for name in columns.files if name != "Cover_Type"]).astype(np.float32)
+        y = columns["Cover_Type"].astype(np.int64)
+    # Knuth's multiplicative hash of the row number: the same rows whatever reads the file.
+    hashed = np.arange(len(y), dtype=np.uint64) * np.uint64(2_654_435_761) % np.uint64(1 << 32)
+    is_test = (hashed >> np.uint64(16)) % np.uint64(3) == 2
+    return X[~is_test][:rows], y[~is_test][:rows], X[is_test], y[is_test]

@@ -1,0 +1,140 @@
+"""Any array of numbers as float32 or float64, or an error that names the column and the value.
+
+float32 and float64 stay what and where they are. Booleans, float16 and integers of at most 16 bits become float32, which
+holds them all; wider integers, extended precision and Python objects become float64; ``None`` and ``pandas.NA`` are
+missing values.
+
+float64 does not hold every integer beyond 2**53. A tree needs only the order of values, so rounding does no harm until
+two different integers of one column become the same number. ``fit`` refuses such a column instead of merging what the
+caller told apart; ``predict`` compares the rounded value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_EXACT = 2**53
+_TEXT = (str, bytes)
+_MISSING = {"NoneType", "NAType", "NaTType"}
+
+
+def to_floats(array: NDArray[Any], *, column: object = None, fitting: bool = True) -> NDArray[Any]:
+    """Return an array of one or two dimensions as float32 or float64: itself if it can be read where it is.
+
+    Parameters
+    ----------
+    array : array
+        What the caller passed, of any dtype.
+    column : object
+        Name of the only column, for messages; None where columns are numbered.
+    fitting : bool
+        Whether integers that would become the same float are an error.
+
+    """
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "f" and size in {4, 8}:
+        return array if _is_readable(array) else array.astype(array.dtype.newbyteorder("="))
+    if kind in "biuf":
+        if fitting and size == 8:
+            check_distinct(array, column)
+        return array.astype(np.float32 if size <= 2 else np.float64)
+    if kind == "c":
+        raise ValueError(f"Complex data not supported\n{array}\nPass the real and the imaginary part as two columns")
+    if array.dtype.names is not None:
+        way = "numpy.lib.recfunctions.structured_to_unstructured(X)"
+        raise ValueError(f"X has the structured dtype {array.dtype}: pass a frame, or {way}")
+    if kind in "Mm":
+        raise refused(array.dtype, np.datetime_as_string(array.ravel()[0]) if kind == "M" else array.ravel()[0], column)
+    return _read_objects(array.astype(object, copy=False), column, fitting=fitting)
+
+
+def _is_readable(array: NDArray[Any]) -> bool:
+    """Tell whether kernels can read the memory: native floats, a whole number of floats apart."""
+    apart = all(stride % array.itemsize == 0 for stride in array.strides)
+    return array.dtype.isnative and array.flags.aligned and apart
+
+
+def refused(dtype: object, value: object, column: object) -> ValueError:
+    """Return the error about a column of a kind that is not numbers."""
+    return ValueError(
+        f"column {0 if column is None else column!r} has dtype {dtype} and holds {value!s}, which is not a number. "
+        "Categories and dates are not supported yet: encode the column first, e.g. as ordinal codes or as a number of days"
+    )
+
+
+def check_distinct(integers: NDArray[Any], column: object = None) -> None:
+    """Raise ValueError where two different integers of one column are the same float64."""
+    if integers.size == 0 or (-_EXACT <= integers.min() and integers.max() <= _EXACT):
+        return
+    columns = integers[:, None] if integers.ndim == 1 else integers
+    for j in range(columns.shape[1]):
+        values = np.unique(columns[:, j])
+        floats = values.astype(np.float64)
+        merged = np.flatnonzero(floats[1:] == floats[:-1])
+        if len(merged):
+            raise _merged(values[merged[0]], values[merged[0] + 1], j if column is None else column)
+
+
+def _merged(one: object, other: object, column: object) -> ValueError:
+    return ValueError(
+        f"column {column!r} holds {one} and {other}, which are the same number in float64 (it is exact up to 2**53): "
+        "subtract an offset from the column, split it into x // 2**32 and x % 2**32, or leave it out if it is an identifier"
+    )
+
+
+def _read_objects(array: NDArray[Any], column: object, *, fitting: bool) -> NDArray[np.float64]:
+    """Read Python objects as numbers; text is never one, whatever it says."""
+    rows = (array[:, None] if array.ndim == 1 else array).tolist()
+    names = [column] if array.ndim == 1 and column is not None else range(len(rows[0]))
+    kinds = {type(value) for row in rows for value in row}
+    if any(issubclass(kind, _TEXT) for kind in kinds):
+        raise _text_refused(rows, names)
+    floats = np.empty((len(rows), len(names)))
+    for j, name in enumerate(names):
+        values = [row[j] for row in rows]
+        floats[:, j] = [_number(value, name) for value in values]
+        if fitting and any(issubclass(kind, (int, np.integer)) for kind in kinds):
+            _check_distinct_objects(values, floats[:, j], name)
+    return floats.reshape(array.shape)
+
+
+def _number(value: Any, name: object) -> float:
+    if type(value).__name__ in _MISSING:
+        return np.nan
+    try:
+        return float(value)
+    except TypeError as error:
+        raise TypeError(f"column {name!r} holds {value!r}: every cell must be a number; {error}") from error
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"column {name!r} holds {value!r}: every cell must be a number; {error}") from error
+
+
+def _check_distinct_objects(values: list[Any], floats: NDArray[np.float64], name: object) -> None:
+    seen: dict[float, Any] = {}
+    for at in np.flatnonzero(np.abs(floats) > _EXACT):
+        other = seen.setdefault(float(floats[at]), values[at])
+        if other != values[at]:
+            raise _merged(other, values[at], name)
+
+
+def _text_refused(rows: list[list[Any]], names: Any) -> ValueError:
+    """Return the error about the first text that is not a number, or about the first text."""
+    texts = [(name, value) for row in rows for name, value in zip(names, row, strict=True) if isinstance(value, _TEXT)]
+    name, value = next((text for text in texts if not _says_number(text[1])), texts[0])
+    return ValueError(
+        f"could not convert string to float: column {name!r} holds {value!r}, which is text, not a number. Convert the "
+        "column with .astype(float), or encode it (e.g. as ordinal codes) if it is a category: these are not supported yet"
+    )
+
+
+def _says_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,93 @@
+"""Which of the nodes that wait is divided next, and which features a node looks at: policies of growth, chosen by type."""
+
+from typing import NamedTuple
+
+from dtnumba import rng
+from dtnumba._jit import by_type, inline, part
+from dtnumba.growing import PRIORITY
+
+push = by_type("push")
+pop = by_type("pop")
+draw = by_type("draw")
+list_drawn = by_type("list_drawn")
+
+
+@part
+class DepthFirst(NamedTuple):
+    """The last one first: a stack."""
+
+    def push(self, growing, frontier, n, node):
+        frontier[n] = node
+
+    def pop(self, growing, frontier, n):
+        return frontier[n - 1]
+
+
+@part
+class BestFirst(NamedTuple):
+    """The largest gain first, then the smaller key: a heap."""
+
+    def push(self, growing, frontier, n, node):
+        numbers, keys, i = growing.numbers, growing.keys, n
+        while i > 0 and _before(numbers, keys, node, frontier[(i - 1) // 2]):
+            frontier[i] = frontier[(i - 1) // 2]
+            i = (i - 1) // 2
+        frontier[i] = node
+
+    def pop(self, growing, frontier, n):
+        numbers, keys = growing.numbers, growing.keys
+        top, last, i = frontier[0], frontier[n - 1], 0
+        while 2 * i + 1 < n - 1:
+            child = 2 * i + 1
+            child += child + 1 < n - 1 and _before(numbers, keys, frontier[child + 1], frontier[child])
+            if not _before(numbers, keys, frontier[child], last):
+                break
+            frontier[i] = frontier[child]
+            i = child
+        frontier[i] = last
+        return top
+
+
+@inline
+def _before(numbers, keys, a, b):
+    larger = numbers[a, PRIORITY] > numbers[b, PRIORITY]
+    return larger or (numbers[a, PRIORITY] == numbers[b, PRIORITY] and keys[a] < keys[b])
+
+
+@part
+class AllFeatures(NamedTuple):
+    """Every node looks at every feature, in order."""
+
+    def draw(self, scratch, key, first, last):
+        pass
+
+    def list_drawn(self, scratch, k):
+        for f in range(k):
+            scratch.ascending[f] = f
+
+
+@part
+class SomeFeatures(NamedTuple):
+    """Every node draws features without replacement (Fisher-Yates over a permutation that is put back after use)."""
+
+    stream: int  # uint64
+
+    def draw(self, scratch, key, first, last):
+        features, stream = scratch.features, rng.mix(self.stream, key)
+        for i in range(first, last):
+            j = i + rng.below(rng.mix(stream, i), len(features) - i)
+            scratch.drawn[i] = j
+            features[i], features[j] = features[j], features[i]
+
+    def list_drawn(self, scratch, k):
+        """List the k drawn features in feature order, in which the winner is sought; k is small."""
+        features, listed = scratch.features, scratch.ascending
+        for i in range(k):
+            feature, j = features[i], i
+            while j > 0 and listed[j - 1] > feature:
+                listed[j] = listed[j - 1]
+                j -= 1
+            listed[j] = feature
+        for i in range(k - 1, -1, -1):
+            j = scratch.drawn[i]
+            features[i], features[j] = features[j], features[i]

@@ -1,0 +1,53 @@
+"""What all tests share: a folder for compiled kernels, how hypothesis draws, how to run code in a fresh process."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+TESTS = Path(__file__).parent
+# Where the package under test is, which may be installed; looked up without importing it.
+SITE = Path(find_spec("dtnumba").origin).parents[1]
+
+# Before Numba is imported, here and in the processes that tests start. The package names the folder in it that it uses
+# by a digest of its sources, and sweeps out the oldest.
+_user = os.getuid() if hasattr(os, "getuid") else "user"
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"dtnumba-tests-{_user}"))
+
+hypothesis.settings.register_profile(
+    "dtnumba",
+    deadline=None,  # the first example compiles
+    derandomize=True,
+    database=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("dtnumba")
+
+
+@pytest.fixture(scope="session")
+def run_python(tmp_path_factory):
+    """Run code or a script in a fresh interpreter, by default with warnings as errors; return what it prints."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")  # a script finds what is beside it before what is installed
+
+    def run(code, *, timeout=300, path=(), warnings="error", **environment):
+        folders = [*map(str, path), str(SITE), str(TESTS)]
+        variables = os.environ | {"PYTHONPATH": os.pathsep.join(folders)} | environment
+        variables = {name: str(value) for name, value in variables.items() if value is not None}
+        script = [str(code)] if isinstance(code, Path) else ["-c", code]
+        done = subprocess.run(
+            [sys.executable, "-X", "faulthandler", "-W", warnings, *script],
+            check=False, capture_output=True, text=True, cwd=elsewhere, env=variables, timeout=timeout,
+        )
+        assert done.returncode == 0, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return run
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "small: little data; runs again with NUMBA_DISABLE_JIT=1 (test_legs.py)")

@@ -1,0 +1,68 @@
+"""The legs: what is shown of compiled kernels holds interpreted, bounds-checked, on one thread and on several."""
+
+from pathlib import Path
+
+import legs
+import pytest
+
+TESTS = Path(legs.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def compiled_lines():
+    return legs.lines()
+
+
+def run_legs(run_python, **environment):
+    return run_python(Path(legs.__file__), **environment).splitlines()
+
+
+def test_trees_are_the_same_interpreted(run_python, compiled_lines):
+    assert run_legs(run_python, NUMBA_DISABLE_JIT=1) == compiled_lines
+
+
+def test_trees_are_the_same_with_bounds_checks(run_python, compiled_lines):
+    """A kernel that reads or writes past an array raises IndexError here."""
+    assert run_legs(run_python, NUMBA_BOUNDSCHECK=1) == compiled_lines
+
+
+OUTSIDE = """
+from typing import NamedTuple
+import numpy as np
+from dtnumba._jit import inline, launch, part
+
+@inline
+def read(array, i):
+    return array[i]
+
+@part
+class Copy(NamedTuple):
+    array: np.ndarray
+    at: int
+    out: np.ndarray
+    def run(self, worker):
+        self.out[worker] = read(self.array, self.at + worker)
+
+for workers, at in ((1, 5), (2, 4)):
+    try:
+        launch(Copy(np.ones(5), at, np.empty(workers)), workers)
+    except (IndexError, RuntimeError) as error:
+        print(type(error).__name__)
+"""
+
+
+def test_the_leg_with_bounds_checks_catches_a_read_past_the_end(run_python):
+    """In a kernel on this thread, and on a thread of the pool, which cannot pass an IndexError on."""
+    printed = run_python(OUTSIDE, NUMBA_BOUNDSCHECK=1, NUMBA_NUM_THREADS=2).split()
+    assert printed[0] == "IndexError"
+    assert len(printed) == 2
+
+
+def test_tests_marked_small_pass_interpreted(run_python):
+    code = f"""
+import sys, pytest
+sys.exit(pytest.main(["-q", "-x", "-m", "small", "-p", "no:cacheprovider", {str(TESTS)!r}]))
+"""
+    printed = run_python(code, NUMBA_DISABLE_JIT=1, warnings="default")
+    assert " passed" in printed
+    assert " failed" not in printed
