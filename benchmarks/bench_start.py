@@ -1,67 +1,83 @@
 """What starting costs: the first fit and predict from an empty cache, the second process, and the import."""
 
+import sys
 import tempfile
 from statistics import median
 
-from measure import at_most, demand, duration, fresh_process, main
+from measure import Timing, at_most, demand, duration, fresh_process, main
 
-ESTIMATORS = ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier", "ExtraTreeRegressor")
+FAMILIES = [
+    (estimator, max_bins)
+    for estimator in ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier", "ExtraTreeRegressor")
+    for max_bins in (0, 255)
+]
 SMALL, LARGE = 150, 100_000
-COLD, SECOND, IMPORT = 4.0, 0.7, 0.05
+STEPS = ("import numpy", "import numba", "import dtnumba", "make data", "fit", "predict")
+COLD, SECOND, IMPORT = 4.0, 0.7, 0.05  # seconds
 
 
 def starts(options):
-    rows, children = [], 1 if options.quick else 3
-    for size in (SMALL, options.size(LARGE, LARGE)):
-        for estimator in ESTIMATORS:
-            for max_bins in (0, 255):
-                rows += start(options, estimator, max_bins, size, children)
+    rows = []
+    for size in (SMALL, options.size(LARGE, 20_000)):
+        found = {}
+        for family in FAMILIES:
+            found[named(family)] = start(family, size, options)
+            print(f"{named(family)}, {size:,} rows: done", file=sys.stderr, flush=True)
+        # With many rows a process does more than start, so only the small table has a target for the second.
+        rows += [first_row(options, size, found), second_row(options, size, found, SECOND if size == SMALL else None)]
     return rows
 
 
-def start(options, estimator, max_bins, size, children):
-    """Return the rows of one estimator: cold, and the process after it."""
-    arguments = ("first_call.py", estimator, max_bins, size, options.threads)
+def named(family):
+    estimator, max_bins = family
+    return f"{estimator}(max_bins={max_bins})" if max_bins else estimator
+
+
+def start(family, size, options):
+    """Return what the steps of first and of second processes took, each pair with a cache of its own."""
     first, second = [], []
-    for _ in range(children):
+    for _ in range(1 if options.quick else 3):
         with tempfile.TemporaryDirectory() as folder:
-            environment = {"NUMBA_CACHE_DIR": folder}
-            first.append(fresh_process(*arguments, "again", environment=environment)[0])
-            found, whole = fresh_process(*arguments, environment=environment)
-            second.append(found | {"whole process": whole})
-    demand(len({found["answer"] for found in first + second}) == 1, f"{estimator}: processes differ in their answer")
-    name = f"{estimator}{f'(max_bins={max_bins})' if max_bins else ''}, {size:,} rows"
-    cold = [found["fit"] + found["predict"] for found in first]
-    warm = median(found["fit again"] + found["predict again"] for found in first)
-    whole = [found["whole process"] for found in second]
-    # With many rows the process does more than start, so only the small table has a target.
-    limit = SECOND if size == SMALL else None
-    return [
-        at_most(options, f"first fit + predict, empty cache: {name}", "-", spread(cold), median(cold), COLD,
-                f"of which {duration(warm)} once warm", unit=" s"),
-        at_most(options, f"second process in all: {name}", "-", spread(whole), median(whole), limit,
-                breakdown(second), unit=" s"),
-    ]  # fmt: skip
+            arguments, environment = (*family, size, options.threads), {"NUMBA_CACHE_DIR": folder}
+            first.append(fresh_process("first_call.py", *arguments, "again", environment=environment)[0])
+            found, whole = fresh_process("first_call.py", *arguments, environment=environment)
+            second.append(found | {"whole": whole})
+    demand(len({one["answer"] for one in first + second}) == 1, f"{named(family)}: processes differ in their answer")
+    return first, second
 
 
-def spread(seconds):
-    return f"{duration(median(seconds))} (min {duration(min(seconds))} of {len(seconds)})"
+def first_row(options, size, found):
+    """Return the row of the family that takes longest from an empty cache."""
+    cold = {name: Timing([one["fit"] + one["predict"] for one in first]) for name, (first, _) in found.items()}
+    worst = max(cold, key=lambda name: cold[name].median)
+    warm = median(one["fit again"] + one["predict again"] for one in found[worst][0])
+    each = ", ".join(f"{name} {duration(timing.median)}" for name, timing in cold.items())
+    job = f"first fit + predict from an empty cache, {size:,} rows, the slowest family"
+    checked = f"{each}; once warm, the slowest takes {duration(warm)}"
+    return at_most(options, job, "-", str(cold[worst]), cold[worst].median, COLD, checked, unit=" s")
 
 
-def breakdown(found):
-    """Say what the whole process consisted of."""
-    steps = ("import numpy", "import numba", "import dtnumba", "make data", "fit", "predict")
-    parts = {step: median(one[step] for one in found) for step in steps}
-    parts["interpreter"] = median(one["whole process"] for one in found) - sum(parts.values())
-    return ", ".join(f"{step} {duration(seconds)}" for step, seconds in parts.items())
+def second_row(options, size, found, limit):
+    """Return the row of the family whose second process takes longest in all, and where its time goes."""
+    whole = {name: Timing([one["whole"] for one in second]) for name, (_, second) in found.items()}
+    worst = max(whole, key=lambda name: whole[name].median)
+    parts = {step: median(one[step] for one in found[worst][1]) for step in STEPS}
+    parts["interpreter, start to exit"] = whole[worst].median - sum(parts.values())
+    each = ", ".join(f"{name} {duration(timing.median)}" for name, timing in whole.items())
+    steps = ", ".join(f"{step} {duration(max(0, seconds))}" for step, seconds in parts.items())
+    job = f"the second process in all, {size:,} rows, the slowest family"
+    return at_most(
+        options, job, "-", str(whole[worst]), whole[worst].median, limit, f"{each}; the slowest: {steps}", unit=" s"
+    )
 
 
 def imports(options):
-    found = [fresh_process("first_call.py", ESTIMATORS[0], 0, SMALL, 1)[0] for _ in range(2 + options.repeats)][2:]
-    ours = [one["import dtnumba"] for one in found]
-    numba = [one["import numpy"] + one["import numba"] for one in found]
-    job = "import dtnumba, after import numba; peer: import numba"
-    return [at_most(options, job, spread(numba), spread(ours), median(ours), IMPORT, unit=" s")]
+    """Return the row of importing the package after Numba; the first two processes warm the files up."""
+    found = [fresh_process("first_call.py", *FAMILIES[0], SMALL, 1)[0] for _ in range(2 + options.repeats)][2:]
+    numba = Timing([one["import numpy"] + one["import numba"] for one in found])
+    ours = Timing([one["import dtnumba"] for one in found])
+    job = "import dtnumba after numba; peer: import numba"
+    return [at_most(options, job, str(numba), str(ours), ours.median, IMPORT, unit=" s")]
 
 
 if __name__ == "__main__":

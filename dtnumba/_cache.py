@@ -8,6 +8,8 @@ to race for. Kernels over a user's own types are never stored, because nothing h
 changes.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import os
@@ -19,18 +21,22 @@ import uuid
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
 from numba.core import compiler, config, types
 from numba.core.caching import _Cache, dumps
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
 PACKAGE = Path(__file__).parent
 KEPT_STAMPS = 3  # versions that may share one cache directory before the oldest is swept
 _CHECKSUM_BYTES = 16
 
 
-def stamp_of(package):
+def stamp_of(package: Path) -> str | None:
     """Digest of every source file of a package and of what compiles it; None where there are no sources to read."""
     sources = sorted(package.rglob("*.py"))
     if not sources:  # a zip file, or byte code alone
@@ -47,19 +53,19 @@ def stamp_of(package):
 _STAMP = stamp_of(PACKAGE)
 
 
-def _settings():
+def _settings() -> tuple[str, ...]:
     """Return what users set for Numba that changes the code it makes; bounds checks above all."""
     names = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML", "JIT_COVERAGE")
     return tuple(repr(getattr(config, name, None)) for name in names)
 
 
-def _is_private(folder):
+def _is_private(folder: Path) -> bool:
     """Entries are pickles, so a folder that others may write to is no place to read them from."""
     status = folder.stat()
     return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
 
 
-def _usable(folder, *, private):
+def _usable(folder: Path, *, private: bool) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
         probe = folder / f"probe.{uuid.uuid4().hex}"
@@ -70,7 +76,7 @@ def _usable(folder, *, private):
         return False
 
 
-def _candidate_roots():
+def _candidate_roots() -> Iterator[tuple[Path, bool]]:
     """Yield (folder, whether it must be the user's alone), the best first."""
     if config.CACHE_DIR:
         # The chosen directory is shared by many projects, and two copies of this package must not sweep each other.
@@ -82,7 +88,7 @@ def _candidate_roots():
     yield Path(tempfile.gettempdir()) / f"dtnumba-{user}", True
 
 
-def _sweep(root):
+def _sweep(root: Path) -> None:
     """Remove the kernels of the oldest versions; a process that still runs one merely compiles again."""
     with contextlib.suppress(OSError):
         stamps = sorted(root.glob("kernels-*"), key=lambda folder: folder.stat().st_mtime, reverse=True)
@@ -91,10 +97,11 @@ def _sweep(root):
 
 
 @cache
-def cache_folder():
+def cache_folder() -> Path | None:
     """Return the folder of this version's kernels, or None (with one warning) where nothing can be written."""
-    for root, private in _candidate_roots() if _STAMP is not None else ():
-        folder = root / f"kernels-{_STAMP[:16]}"
+    roots = _candidate_roots() if _STAMP is not None else ()
+    for root, private in roots:
+        folder = root / f"kernels-{str(_STAMP)[:16]}"
         fresh = not folder.exists()
         if _usable(root, private=private) and _usable(folder, private=private):
             if fresh:
@@ -109,7 +116,7 @@ def cache_folder():
     return None
 
 
-def _description(numba_type):
+def _description(numba_type: Any) -> str | None:
     """Return the full name of a type made of numbers, arrays and the package's own NamedTuples, None of any other.
 
     Numba's own name of a NamedTuple lacks the module, and two modules may use one class name.
@@ -118,7 +125,7 @@ def _description(numba_type):
         return repr(numba_type)
     if isinstance(numba_type, types.CPointer):
         inner = _description(numba_type.dtype)
-        return inner and f"*{inner}"
+        return None if inner is None else f"*{inner}"
     if not isinstance(numba_type, types.BaseTuple):
         return None
     name = "tuple"
@@ -128,36 +135,41 @@ def _description(numba_type):
             return None
         name = f"{cls.__module__}.{cls.__qualname__}"
     parts = [_description(part) for part in numba_type]
-    return None if None in parts else f"{name}({', '.join(parts)})"
+    return None if None in parts else f"{name}({', '.join(map(str, parts))})"
 
 
-class KernelCache(_Cache):
+class KernelCache(_Cache):  # type: ignore[misc] # Numba's classes are untyped
     """The disk cache of one kernel, in the interface Numba's dispatcher expects."""
 
-    def __init__(self, py_func):
+    def __init__(self, py_func: Callable[..., Any]) -> None:
         self._py_func = py_func
         self._enabled = True
 
     @property
-    def cache_path(self):
+    def cache_path(self) -> str:
+        """Where entries are, for Numba's statistics."""
         return str(cache_folder())
 
-    def enable(self):
+    def enable(self) -> None:
+        """Use the cache."""
         self._enabled = True
 
-    def disable(self):
+    def disable(self) -> None:
+        """Compile anew and store nothing."""
         self._enabled = False
 
-    def flush(self):
+    def flush(self) -> None:
+        """Forget the entries of this kernel."""
         folder = cache_folder()
         if folder is not None:
             for path in folder.glob(f"{self._name()}-*"):
                 path.unlink(missing_ok=True)
 
-    def _name(self):
-        return f"{self._py_func.__module__.rpartition('.')[2]}.{self._py_func.__qualname__}".replace("<", "").replace(">", "")
+    def _name(self) -> str:
+        module = self._py_func.__module__.rpartition(".")[2]
+        return f"{module}.{self._py_func.__qualname__}".replace("<", "").replace(">", "")
 
-    def _path(self, sig, codegen):
+    def _path(self, sig: tuple[Any, ...], codegen: Any) -> Path | None:
         described = [_description(part) for part in sig] if self._enabled else [None]
         folder = None if None in described else cache_folder()
         if folder is None:
@@ -166,7 +178,8 @@ class KernelCache(_Cache):
         key = repr((_STAMP, self._py_func.__module__, line, described, codegen.magic_tuple(), _settings()))
         return folder / f"{self._name()}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.nbc"
 
-    def load_overload(self, sig, target_context):
+    def load_overload(self, sig: tuple[Any, ...], target_context: Any) -> Any:
+        """Return the kernel for these argument types, or None where it must be compiled."""
         target_context.refresh()
         path = self._path(sig, target_context.codegen())
         if path is None:
@@ -177,32 +190,33 @@ class KernelCache(_Cache):
             checksum, stored = entry[:_CHECKSUM_BYTES], entry[_CHECKSUM_BYTES:]
             if checksum != _checksum(stored):  # machine code with a wrong bit would crash, not raise
                 return None
-            return compiler.CompileResult._rebuild(target_context, *pickle.loads(stored))
-        except Exception:
+            return compiler.CompileResult._rebuild(target_context, *pickle.loads(stored))  # noqa: S301, SLF001, as Numba does
+        except Exception:  # noqa: BLE001
             return None
 
-    def save_overload(self, sig, data):
+    def save_overload(self, sig: tuple[Any, ...], data: Any) -> None:
+        """Store a kernel that was compiled for these argument types."""
         path = self._path(sig, data.codegen)
         if path is None or any(not part.can_cache for part in data.lifted) or data.library.has_dynamic_globals:
             return
         draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
         try:
-            stored = dumps(data._reduce())
+            stored = dumps(data._reduce())  # noqa: SLF001, as Numba does
             draft.write_bytes(_checksum(stored) + stored)
-            os.replace(draft, path)
+            draft.replace(path)
         except OSError:  # a full or vanished disk costs the next process a compilation, not this one its result
             with contextlib.suppress(OSError):
                 draft.unlink()
 
 
-def _checksum(stored):
+def _checksum(stored: bytes) -> bytes:
     return hashlib.blake2b(stored, digest_size=_CHECKSUM_BYTES).digest()
 
 
-def keep_on_disk(dispatcher):
+def keep_on_disk(dispatcher: Any) -> Any:
     """Give a dispatcher this cache; where Numba has moved its internals, leave it uncached and say so once."""
     if hasattr(dispatcher, "_cache") and hasattr(compiler.CompileResult, "_rebuild"):
-        dispatcher._cache = KernelCache(dispatcher.py_func)
+        dispatcher._cache = KernelCache(dispatcher.py_func)  # noqa: SLF001, there is no public place for it
     else:
         warnings.warn(
             f"numba {numba.__version__} keeps its cache where dtnumba does not know it; kernels are compiled in every "

@@ -16,11 +16,11 @@ import threading
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import int64, njit, prange
 from numba.core import cgutils, config, types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload, register_jitable
-from llvmlite import ir
 
 from dtnumba._absorb import absorbed_options
 from dtnumba._cache import keep_on_disk
@@ -98,7 +98,7 @@ def complaint(function, *arguments):
     dispatcher = njit(**_HOUSE)(function)
     try:
         dispatcher.compile(tuple(numba.typeof(argument) for argument in arguments))
-    except Exception as error:  # Numba's errors share no class
+    except Exception as error:  # noqa: BLE001, Numba's errors share no class
         return f"does not compile: {_reason(str(error), function)}"
     returned = dispatcher.nopython_signatures[0].return_type
     return None if isinstance(returned, (types.Number, types.Boolean)) else f"must return a number, not {returned}"
@@ -207,7 +207,7 @@ def _start_pool():
 
 def _after_fork():
     # GNU OpenMP kills a child that enters the pool of its parent, so the child works on one thread.
-    global _pool_is_inherited
+    global _pool_is_inherited  # noqa: PLW0603, a process is forked or is not
     pool = sys.modules.get("numba.np.ufunc.parallel")
     _pool_is_inherited = _pool_is_inherited or getattr(pool, "_is_initialized", True)
 

@@ -1,8 +1,8 @@
 """Any array of numbers as float32 or float64, or an error that names the column and the value.
 
-float32 and float64 stay what and where they are. Booleans, float16 and integers of at most 16 bits become float32, which
-holds them all; wider integers, extended precision and Python objects become float64; ``None`` and ``pandas.NA`` are
-missing values.
+float32 and float64 stay what and where they are. Booleans, float16 and integers of at most 16 bits become float32,
+which holds them all; wider integers, extended precision and Python objects become float64; ``None`` and ``pandas.NA``
+are missing values.
 
 float64 does not hold every integer beyond 2**53. A tree needs only the order of values, so rounding does no harm until
 two different integers of one column become the same number. ``fit`` refuses such a column instead of merging what the
@@ -11,6 +11,7 @@ caller told apart; ``predict`` compares the rounded value.
 
 from __future__ import annotations
 
+import reprlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,13 +64,13 @@ def refused(dtype: object, value: object, column: object) -> ValueError:
     """Return the error about a column of a kind that is not numbers."""
     return ValueError(
         f"column {0 if column is None else column!r} has dtype {dtype} and holds {value!s}, which is not a number. "
-        "Categories and dates are not supported yet: encode the column first, e.g. as ordinal codes or as a number of days"
+        "Categories and dates are not supported yet: encode the column first, e.g. as ordinal codes or numbers of days"
     )
 
 
 def check_distinct(integers: NDArray[Any], column: object = None) -> None:
     """Raise ValueError where two different integers of one column are the same float64."""
-    if integers.size == 0 or (-_EXACT <= integers.min() and integers.max() <= _EXACT):
+    if integers.size == 0 or (integers.min() >= -_EXACT and integers.max() <= _EXACT):
         return
     columns = integers[:, None] if integers.ndim == 1 else integers
     for j in range(columns.shape[1]):
@@ -83,7 +84,8 @@ def check_distinct(integers: NDArray[Any], column: object = None) -> None:
 def _merged(one: object, other: object, column: object) -> ValueError:
     return ValueError(
         f"column {column!r} holds {one} and {other}, which are the same number in float64 (it is exact up to 2**53): "
-        "subtract an offset from the column, split it into x // 2**32 and x % 2**32, or leave it out if it is an identifier"
+        "subtract an offset from the column, split it into x // 2**32 and x % 2**32, or leave it out if it is an "
+        "identifier"
     )
 
 
@@ -109,14 +111,14 @@ def _number(value: Any, name: object) -> float:
     try:
         return float(value)
     except TypeError as error:
-        raise TypeError(f"column {name!r} holds {value!r}: every cell must be a number; {error}") from error
+        raise TypeError(f"column {name!r} holds {reprlib.repr(value)}: every cell must be a number; {error}") from error
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"column {name!r} holds {value!r}: every cell must be a number; {error}") from error
+        raise ValueError(f"column {name!r} holds {reprlib.repr(value)}: every cell must be a number; {error}") from error
 
 
 def _check_distinct_objects(values: list[Any], floats: NDArray[np.float64], name: object) -> None:
     seen: dict[float, Any] = {}
-    for at in np.flatnonzero(np.abs(floats) > _EXACT):
+    for at in np.flatnonzero(np.abs(floats) >= _EXACT):
         other = seen.setdefault(float(floats[at]), values[at])
         if other != values[at]:
             raise _merged(other, values[at], name)
@@ -127,8 +129,9 @@ def _text_refused(rows: list[list[Any]], names: Any) -> ValueError:
     texts = [(name, value) for row in rows for name, value in zip(names, row, strict=True) if isinstance(value, _TEXT)]
     name, value = next((text for text in texts if not _says_number(text[1])), texts[0])
     return ValueError(
-        f"could not convert string to float: column {name!r} holds {value!r}, which is text, not a number. Convert the "
-        "column with .astype(float), or encode it (e.g. as ordinal codes) if it is a category: these are not supported yet"
+        f"could not convert string to float: column {name!r} holds {value!r}, which is text, not a number. Convert "
+        "the column with .astype(float), or encode it (e.g. as ordinal codes) if it is a category: categories are not "
+        "supported yet"
     )
 
 

@@ -19,6 +19,8 @@ _NARROW = {"bool", "boolean", "float", "float16", "float32", "halffloat", "int8"
 
 def is_frame(X: object) -> bool:
     """Tell whether X has named columns."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "get_columns"):
+        raise TypeError(f"X is a {type(X).__name__}, which holds no data yet: pass X.collect()")
     return hasattr(X, "columns") or hasattr(X, "column_names")
 
 
@@ -38,7 +40,7 @@ def column_names(X: Any) -> NDArray[np.object_] | None:
 
 
 def read_frame(X: Any, *, fitting: bool) -> NDArray[Any]:
-    """Return a frame's columns as one array: in place where pandas holds one, else float32 where it holds every column."""
+    """Return a frame's columns as one array: pandas' own where it has one, else float32 where it holds every column."""
     library = type(X).__module__.partition(".")[0]
     if library == "pandas":
         dtypes = list(X.dtypes)
@@ -46,8 +48,6 @@ def read_frame(X: Any, *, fitting: bool) -> NDArray[Any]:
             return to_floats(X.to_numpy())
         columns = _pandas_columns(X, fitting=fitting)
     elif library == "polars":
-        if not hasattr(X, "get_columns"):
-            raise TypeError(f"X is a polars {type(X).__name__}: pass X.collect()")
         columns, dtypes = _polars_columns(X, fitting=fitting), X.dtypes
     elif hasattr(X, "column_names") and hasattr(X, "schema"):
         columns, dtypes = _arrow_columns(X, fitting=fitting), X.schema.types

@@ -57,7 +57,7 @@ class Scratch(NamedTuple):
     own: object  # the splitter's
 
 
-def new_growing(most_nodes, workers):
+def new_growing(most_nodes: int, workers: int) -> Growing:
     """Allocate room for a tree of at most so many nodes; what no node touches costs no memory."""
     capacity = most_nodes + (workers + 1) * CHUNK
     nodes, numbers = np.empty((capacity, N_COLUMNS), np.int64), np.empty((capacity, 3), np.float64)

@@ -245,6 +245,6 @@ def _codes(values: Any, name: str) -> Integers:
 
 def _is_missing(value: Any) -> bool:
     try:
-        return value is None or bool(value != value)  # noqa: PLR0124 - NaN and NaT differ from themselves
+        return value is None or bool(value != value)  # NaN and NaT differ from themselves
     except (TypeError, ValueError):  # pandas.NA does not say whether it does
         return True

@@ -135,15 +135,15 @@ def _check_label_floats(column: NDArray[np.floating[Any]]) -> None:
         raise ValueError(f"Input y contains infinity or a value too large for {column.dtype!r}.")
     if (column != np.floor(column)).any():
         raise ValueError(
-            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes on "
-            "a regression target with continuous values."
+            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes "
+            "on a regression target with continuous values."
         )
 
 
 def _encode_by_range(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
     """Encode whole numbers of a small range by counting, 20 times faster than sorting a million of them."""
     low, high = column.min().item(), column.max().item()
-    if not (-(2**53) < low and high < 2**53 and high - low <= max(1000, 4 * len(column))):
+    if low <= -(2**53) or high >= 2**53 or high - low > max(1000, 4 * len(column)):
         return None
     offsets = column.astype(np.int64) - int(low)
     present = np.bincount(offsets) > 0
@@ -161,7 +161,7 @@ def _encode_objects(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int6
             codes[row] = index.setdefault(value, len(index))
         except TypeError as error:
             raise ValueError(
-                f"Unknown label type: row {row} of y holds {value!r}; a label must be hashable (a string, a number, a tuple)"
+                f"Unknown label type: row {row} of y holds {value!r}; a label must be hashable, like text or a tuple"
             ) from error
     labels = list(index)
     if all(isinstance(label, float) for label in labels):
@@ -191,7 +191,7 @@ class Values:
     @property
     def width(self) -> int:
         """How many numbers say what a node holds: one an output."""
-        return self.y.shape[1]
+        return int(self.y.shape[1])
 
     def target(self, weights: Weights, criterion: Any) -> Any:
         """Return the target kind of numbers for a criterion."""
@@ -239,14 +239,16 @@ def read_values(y: Any, n_rows: int, caller: str) -> Values:
     if not math.isfinite(largest):
         raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
     if largest > _LARGEST_TARGET:
-        raise ValueError(f"y holds a value as large as {largest}: squares beyond {_LARGEST_TARGET}**2 overflow; divide y")
+        raise ValueError(
+            f"y holds a value as large as {largest}: sums of squares beyond {_LARGEST_TARGET} overflow; divide y"
+        )
     # Kernels take writeable arrays: those of a frame are not, and a second type would be a second compilation.
     return Values(np.require(columns, requirements=["C", "W"]))
 
 
 def _numbers_of(columns: NDArray[Any]) -> NDArray[np.float64]:
     for value in columns.ravel().tolist():
-        if isinstance(value, (str, bytes)):
+        if isinstance(value, (str, bytes)) or columns.dtype.kind in "Mm":
             raise ValueError(f"y holds {value!r}: a regression target must be numbers; use a classifier for labels")
     try:
         return columns.astype(np.float64)
@@ -271,7 +273,7 @@ def _centres(y: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = y.min(axis=0), y.max(axis=0)
     # Rounded to a coarse power of two: whole numbers stay whole numbers after it is taken off.
     grain = np.exp2(np.floor(np.log2(np.where(high > low, high - low, 1.0))))
-    return np.where(high > low, np.rint((low / 2 + high / 2) / grain) * grain, low)
+    return np.asarray(np.where(high > low, np.rint((low / 2 + high / 2) / grain) * grain, low))
 
 
 def _fixed(
@@ -279,8 +281,8 @@ def _fixed(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return multiplier * values as integers, the unit of each column, and what rounding the values took away.
 
-    A value is rounded before it is multiplied, so that a weight of two is exactly two rows. Sums stay below 2**61; units
-    are powers of two, so exact to undo.
+    A value is rounded before it is multiplied, so that a weight of two is exactly two rows. Sums stay below 2**61;
+    units are powers of two, so exact to undo.
     """
     _, exponents = np.frexp(np.abs(values).max(axis=0))
     units = np.ldexp(1.0, np.maximum(exponents + int(multiplier.sum()).bit_length() - 61, -1074))

@@ -86,7 +86,7 @@ class Table:
         if self.cells is None:
             return self._stored_at(rows, columns)
         c = self.cells
-        return c.flat[c.offset + rows * c.row_step + columns * c.column_step].astype(np.float64)
+        return np.asarray(c.flat[c.offset + rows * c.row_step + columns * c.column_step], np.float64)
 
     def _stored_at(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Look up sparse values, each by a binary search among the rows of its column."""
@@ -168,7 +168,7 @@ def read_table(X: Any, caller: str, seen: Seen | None = None) -> Table:
     else:
         array = read_frame(X, fitting=fitting) if is_frame(X) else _read_array(X, caller, fitting=fitting)
         _check_extent(array.shape, caller)
-        table = Table(*array.shape, names, cells_of(array), None)
+        table = Table(array.shape[0], array.shape[1], names, cells_of(array), None)
     if seen is not None and table.n_features != seen.n_features:
         raise ValueError(
             f"X has {table.n_features} features, but {caller} is expecting {seen.n_features} features as input"
@@ -207,25 +207,28 @@ def _read_array(X: Any, caller: str, *, fitting: bool) -> NDArray[Any]:
         raise ValueError(
             f"X cannot be read as a table: {error}; every row must have the same number of numbers"
         ) from error
-    if array.ndim < 2:
-        shape, ways = ("scalar", "array.reshape(1, 1)") if array.ndim == 0 else ("1D", _RESHAPE)
-        raise ValueError(f"Expected 2D array, got {shape} array instead:\narray={array}.\nReshape your data {ways}")
+    if array.ndim < 2 and array.dtype.names is None:
+        shape = "scalar" if array.ndim == 0 else "1D"
+        raise ValueError(f"Expected 2D array, got {shape} array instead:\narray={array}.\nReshape your data {_RESHAPE}")
     if array.ndim > 2:
         raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required by {caller}.")
-    _check_extent(array.shape, caller)
-    return to_floats(array, fitting=fitting)
+    if array.size:
+        array = to_floats(array, fitting=fitting)
+    return array
 
 
 _RESHAPE = (
-    "either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains a single "
-    "sample."
+    "either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains a "
+    "single sample."
 )
 
 
 def _check_extent(shape: tuple[int, ...], caller: str) -> None:
     for extent, kind in zip(shape, ("sample", "feature"), strict=True):
         if extent < 1:
-            raise ValueError(f"Found array with 0 {kind}(s) (shape={shape}) while a minimum of 1 is required by {caller}.")
+            raise ValueError(
+                f"Found array with 0 {kind}(s) (shape={shape}) while a minimum of 1 is required by {caller}."
+            )
     if shape[0] > MOST_ROWS:
         raise ValueError(f"X has {shape[0]} rows: at most {MOST_ROWS} fit into one table; train on a sample of them")
 
@@ -233,7 +236,9 @@ def _check_extent(shape: tuple[int, ...], caller: str) -> None:
 def _from_sparse(X: Any, caller: str, *, fitting: bool) -> Table:
     """Return the Table of a SciPy matrix: by columns to fit, by rows to predict."""
     if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data with X.reshape(1, -1)")
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data with X.reshape(1, -1)"
+        )
     if X.dtype.kind == "c":
         to_floats(np.empty((0, 0), X.dtype))
     _check_extent(X.shape, caller)
@@ -246,7 +251,7 @@ def _from_sparse(X: Any, caller: str, *, fitting: bool) -> Table:
         if fitting and sparse.dtype.kind in "iu" and sparse.nnz > 0:
             _check_distinct_columns(sparse)
         sparse = sparse.astype(np.float32 if sparse.dtype.itemsize <= 2 else np.float64)
-    return Table(*sparse.shape, None, None, sparse)
+    return Table(sparse.shape[0], sparse.shape[1], None, None, sparse)
 
 
 def _check_distinct_columns(csc: Any) -> None:

@@ -1,6 +1,9 @@
 """Table and target to Trees: choose the codes, the splitter and the limits, grow, finish."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +17,11 @@ from dtnumba.sorting import order_of_targets, presort
 from dtnumba.splitters.histogram import Histogram
 from dtnumba.splitters.presorted import Presorted
 from dtnumba.splitters.random_threshold import RandomThreshold
+
+if TYPE_CHECKING:
+    from dtnumba.table import Table
+    from dtnumba.trees import Trees
+    from dtnumba.weights import Weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +40,7 @@ class Settings:
     seed: int
     workers: int
 
-    def limits(self, total_weight, tree=0):
+    def limits(self, total_weight: float, tree: int = 0) -> Limits:
         """Return the Limits of one tree."""
         return Limits(
             self.max_depth, self.min_samples_split, self.min_samples_leaf, self.min_weight_leaf, self.min_decrease,
@@ -41,24 +49,27 @@ class Settings:
         )
 
 
-def train_tree(table, target, criterion, weights, width, settings):
+def train_tree(
+    table: Table, target: Any, criterion: Any, weights: Weights, width: int, settings: Settings
+) -> Trees:
     """Grow one tree over the rows of positive weight; ``width`` is the number of values a node holds."""
     splitter, thresholds_of = _splitter(table, target, weights, settings)
     growing = grow_tree(
         splitter, target, criterion, settings.limits(weights.total), table.n_features, numbers_seen(target),
         len(weights.kept), settings.workers,
     )
-    return finish(growing, target, criterion, splitter, thresholds_of, width, settings.workers)
+    trees: Trees = finish(growing, target, criterion, splitter, thresholds_of, width, settings.workers)
+    return trees
 
 
-def numbers_seen(target):
+def numbers_seen(target: Any) -> int:
     """Return how many numbers of one output the criterion sees at once."""
     if hasattr(target, "n_moments"):
-        return target.n_moments
+        return int(target.n_moments)
     return int(np.diff(target.offsets).max()) if hasattr(target, "offsets") else 1
 
 
-def _splitter(table, target, weights, settings):
+def _splitter(table: Table, target: Any, weights: Weights, settings: Settings) -> tuple[Any, Any]:
     """Return the splitter and the function that turns its splits into thresholds."""
     is_ranked, kept, n = target.n_weights == 0, weights.kept, len(weights.kept)
     n_targets = target.y.shape[1] if is_ranked else 0
@@ -83,7 +94,7 @@ def _splitter(table, target, weights, settings):
     return Histogram(codes, bins.n_codes, rows, n, n_orders, n_bins, width, counted), code_thresholds(bins)
 
 
-def feature_importances(trees, n_features):
+def feature_importances(trees: Trees, n_features: int) -> np.ndarray:
     """Return the share of each feature in the decrease of impurity, summed over the nodes of each tree."""
     inner = trees.feature >= 0
     decrease = trees.weight[inner] * trees.gain[inner]

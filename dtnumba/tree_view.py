@@ -148,7 +148,7 @@ class TreeView:
 
     @cached_property
     def _codes(self) -> NDArray[np.int64]:
-        return self.value.argmax(axis=2)
+        return np.asarray(self.value.argmax(axis=2), np.int64)
 
     @cached_property
     def _numbers(self) -> NDArray[np.float64]:
@@ -214,7 +214,7 @@ class TreeView:
         decrease = trees.weight[inner] * trees.gain[inner] / trees.weight[0]
         importances = np.bincount(trees.feature[inner], weights=decrease, minlength=self.n_features)
         total = importances.sum()
-        return importances / total if normalize and total > 0 else importances
+        return np.asarray(importances / total if normalize and total > 0 else importances)
 
     def compute_node_depths(self) -> NDArray[np.int64]:
         """Return the depth of each node, counted from one at the root."""

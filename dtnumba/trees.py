@@ -42,19 +42,22 @@ class Trees(NamedTuple):
     gain: np.ndarray  # (m,) float64: decrease of impurity per unit of the node's weight, 0 at leaves
 
     @property
-    def n_trees(self):
+    def n_trees(self) -> int:
+        """Number of trees, end to end."""
         return len(self.root) - 1
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
+        """Number of nodes of all trees."""
         return len(self.feature)
 
     @property
-    def n_leaves(self):
+    def n_leaves(self) -> int:
+        """Number of leaves of all trees."""
         return int(np.count_nonzero(self.feature == LEAF))
 
     @property
-    def is_binary(self):
+    def is_binary(self) -> bool:
         """Whether every test is one threshold, so that the packed predictor applies."""
         return len(self.cut) == 0 and len(self.branch) == 0
 
@@ -62,7 +65,7 @@ class Trees(NamedTuple):
 NO_MAP = np.zeros(1, np.int64)
 
 
-def depths(trees):
+def depths(trees: Trees) -> np.ndarray:
     """Return the depth of every node, roots at 0; a pass per level."""
     depth = np.zeros(trees.n_nodes, np.int32)
     level = np.asarray(trees.root[:-1])
@@ -77,18 +80,19 @@ def depths(trees):
     return depth
 
 
-def _count_up(lengths):
+def _count_up(lengths: np.ndarray) -> np.ndarray:
     """Return 0 .. length - 1 for every length, end to end."""
     total = int(lengths.sum())
-    return np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.asarray(np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths))
 
 
-def check(trees, n_features=None):
+def check(trees: Trees, n_features: int | None = None) -> Trees:
     """Raise ValueError, naming the node and the rule, where an invariant of the layout is broken; return the trees."""
     m = trees.n_nodes
     for name in ("threshold", "left", "right", "missing_left", "value", "n_samples", "weight", "impurity", "gain"):
         _demand(len(getattr(trees, name)) == m, 0, f"{name} has {len(getattr(trees, name))} rows for {m} nodes")
-    _demand(trees.root[0] == 0 and trees.root[-1] == m and (np.diff(trees.root) > 0).all(), 0, "roots must ascend from 0 to m")
+    ascend = trees.root[0] == 0 and trees.root[-1] == m and (np.diff(trees.root) > 0).all()
+    _demand(ascend, 0, "roots must ascend from 0 to m")
     ids, leaf = np.arange(m), trees.feature == LEAF
     _all(trees.feature >= LEAF, ids, "feature must be -1 or a column")
     if n_features is not None:
@@ -110,7 +114,7 @@ def check(trees, n_features=None):
     return trees
 
 
-def _check_maps(trees, inner, fan):
+def _check_maps(trees: Trees, inner: np.ndarray, fan: np.ndarray) -> None:
     n_cuts, n_branches = _lengths(trees.cut_start, trees.n_nodes), _lengths(trees.branch_start, trees.n_nodes)
     cuts, branches = n_cuts[inner], n_branches[inner]
     plain = (cuts == 0) & (branches == 0)
@@ -127,16 +131,16 @@ def _check_maps(trees, inner, fan):
         _demand(((row >= 0) & (row < k)).all(), node, "a map must name children")
 
 
-def _lengths(start, m):
+def _lengths(start: np.ndarray, m: int) -> np.ndarray:
     return np.diff(start) if len(start) == m + 1 else np.zeros(m, np.int64)
 
 
-def _all(holds, nodes, rule):
+def _all(holds: np.ndarray, nodes: np.ndarray, rule: str) -> None:
     if not holds.all():
         _demand(False, nodes[np.argmin(holds)], rule)
 
 
-def _demand(holds, node, rule):
+def _demand(holds: bool | np.bool_, node: int, rule: str) -> None:
     if not holds:
         msg = f"node {node} breaks the layout of Trees: {rule}"
         raise ValueError(msg)

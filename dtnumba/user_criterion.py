@@ -2,11 +2,16 @@
 
 import itertools
 import types
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dtnumba._jit import complaint, jitable, part
+
+
+class _Function(NamedTuple):
+    """What stands for a plain function."""
+
 
 _PARTS = {}
 _serial = itertools.count(1)
@@ -38,7 +43,7 @@ def part_of_function(function, target):
     """Return the criterion of a plain function ``impurity(stats, weight)``."""
     function = getattr(function, "py_func", function)  # what numba.njit was applied to
     if not isinstance(function, types.FunctionType):
-        msg = f"criterion={function!r}: must be a plain Python function impurity(stats, weight), or a NamedTuple with that method"
+        msg = f"criterion={function!r}: must be a function impurity(stats, weight) in Python, or a NamedTuple with it"
         raise TypeError(msg)
     key = (function, function.__code__, target)
     if key not in _PARTS:
@@ -56,7 +61,7 @@ def part_of_function(function, target):
             "__slots__": (), "__module__": str(function.__module__), "shown_as": function.__name__, "written": inner,
             "impurity": impurity, "target": target, "moments": 2,
         }
-        _PARTS[key] = part(type(f"function_{next(_serial)}", (namedtuple("function", ()),), body))
+        _PARTS[key] = part(type(f"function_{next(_serial)}", (_Function,), body))
     return _PARTS[key]()
 
 
@@ -78,9 +83,9 @@ def refuse(criterion, target, n_seen):
     }
     if hasattr(cls, "written"):
         _demand(cls.shown_as, complaint(cls.written, stats, 1.0))
-    for name in arguments:
+    for name, examples in arguments.items():
         if hasattr(cls, name):
-            _demand(f"{cls.shown_as}.{name}", complaint(getattr(cls, name), criterion, *arguments[name]))
+            _demand(f"{cls.shown_as}.{name}", complaint(getattr(cls, name), criterion, *examples))
 
 
 def _demand(where, reason):

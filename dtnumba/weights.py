@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,14 +30,15 @@ def read_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     """
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, Real):
+    if isinstance(sample_weight, (int, float, np.number)):
         sample_weight = np.full(n_rows, float(sample_weight))
     weight = np.asarray(sample_weight)
-    if weight.dtype.kind not in "fiub":
-        try:
-            weight = weight.astype(object).astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"sample_weight cannot be read as numbers: {error}") from error
+    if weight.dtype.kind not in "fiubO":
+        raise ValueError(f"sample_weight has dtype {weight.dtype}: pass one number a row")
+    try:
+        weight = weight.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight cannot be read as numbers: {error}; pass one number a row") from error
     if weight.ndim == 0:
         shown = f"array({float(weight)!s})".replace(".0)", ".)")
         raise TypeError(
@@ -49,7 +49,6 @@ def read_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array. Pass one weight a row")
     if len(weight) != n_rows:
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}! Pass one weight a row")
-    weight = weight.astype(np.float64)
     _refuse_rows(weight, ~np.isfinite(weight), "Input sample_weight contains NaN or infinity", "must be finite")
     _refuse_rows(weight, weight < 0, "Negative values in data passed to `sample_weight`", "must be >= 0")
     _check_total(weight, "sample_weight")
@@ -90,7 +89,7 @@ def class_weights(class_weight: Any, labels: Labels, weight: NDArray[np.float64]
     each = list(class_weight) if isinstance(class_weight, (list, tuple)) else [class_weight] * n_outputs
     if isinstance(class_weight, dict) and n_outputs > 1:
         raise ValueError(
-            f"For multi-output, class_weight should be a list of dicts or 'balanced': got one dict for {n_outputs} outputs"
+            f"For multi-output, class_weight should be a list of dicts or 'balanced'; got one dict, y has {n_outputs}"
         )
     if len(each) != n_outputs:
         raise ValueError(
@@ -115,10 +114,10 @@ def _weight_a_class(given: Any, classes: NDArray[Any], codes: NDArray[np.int64])
     left_out = [value for value in places if value not in given]
     if unknown and left_out:
         raise ValueError(
-            f"The classes, {left_out}, are not in class_weight, which holds {unknown} instead: spell the classes as in y"
+            f"The classes, {left_out}, are not in class_weight, which holds {unknown}: spell the classes as in y"
         )
     for value, weight in given.items():
-        if not (isinstance(weight, Real) and math.isfinite(weight) and weight >= 0):
+        if not (isinstance(weight, (int, float, np.number)) and math.isfinite(weight) and weight >= 0):
             raise ValueError(f"class_weight[{value!r}]={weight!r}: must be a finite number >= 0")
         if value in places:
             weights[places[value]] = weight

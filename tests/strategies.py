@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor
 from dtnumba._jit import COMPILED
 from dtnumba.criteria import names_for
+from dtnumba.trees import NO_MAP, Trees
 
 INF = float("inf")
 EXTREMES = {
     np.float64: [-INF, -1e300, -5e-324, -0.0, 0.0, 5e-324, 1e-323, 1.0, np.nextafter(1.0, 2.0), 1e300, INF],
     np.float32: [-INF, -3e38, -1e-45, -0.0, 0.0, 1e-45, 3e-45, 1.0, 1.0 + 2.0**-23, 3e38, INF],
 }
+DTYPES = tuple(EXTREMES)
 COLUMNS = ("constant", "few", "many", "extreme", "missing", "mostly missing", "all missing")
 WEIGHTS = ("none", "zeros", "whole", "halves", "real")
 
@@ -104,18 +106,25 @@ def numbers(rng, n, outputs, *, counts):
 
 
 @st.composite
-def samples(draw, *, classes, outputs=1, n_classes=None, counts=False, weight=WEIGHTS, columns=COLUMNS, max_rows=24):
-    """Tables with class labels (``classes``) or numbers as targets."""
-    n = draw(st.integers(1, max_rows))
-    kinds = draw(st.lists(st.sampled_from(columns), min_size=1, max_size=4))
-    dtype = draw(st.sampled_from([np.float64, np.float32]))
-    weight_kind = draw(st.sampled_from(weight))
-    most = draw(st.integers(1, 5)) if n_classes is None else n_classes
+def samples(draw, *, classes, outputs=1, counts=False, weight=WEIGHTS, max_rows=24, dtypes=DTYPES, narrow=False):
+    """Tables with class labels (``classes``) or numbers as targets.
+
+    ``narrow``: float64, three classes or more, and weights, so that every table takes the same compiled kernels.
+    """
+    n = draw(st.integers(3 if narrow else 1, max_rows))
+    kinds = draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=4))
+    dtype = draw(st.sampled_from([np.float64] if narrow else dtypes))
+    weight_kind = draw(st.sampled_from([kind for kind in weight if kind != "none" or not narrow]))
+    most = draw(st.integers(3 if narrow else 1, 5))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 30)))
     X = np.stack([column(kind, rng, n, dtype) for kind in kinds], axis=1)
     w = weights(weight_kind, rng, n)
+    if narrow:
+        w[np.flatnonzero(w)[0]] += 1
     if classes:
         y = rng.integers(0, [most, 3][:outputs], (n, outputs))
+        if narrow:
+            y[:3] = rng.permutation(3)[:, None]
     else:
         y = numbers(rng, n, outputs, counts=counts)
         if counts and w is not None:
@@ -137,3 +146,85 @@ def same_trees(a, b, *, but=()):
         if one.dtype != other.dtype or not np.array_equal(one, other, equal_nan=True):
             return False
     return True
+
+
+# Trees by hand: a leaf is its value; a node is a dict with "feature", "children" and a test: "threshold" (and "missing":
+# whether missing values go left), or "cuts" and/or "map" (and "missing": the number of the child they go to).
+
+
+def layout(*specs):
+    """Return the Trees of nested descriptions, numbered as the package numbers them."""
+    rows, roots = [], [0]
+    for spec in specs:
+        rows.append(spec)
+        stack = [len(rows) - 1]
+        while stack:
+            at = stack.pop()
+            if isinstance(rows[at], dict):
+                children = rows[at]["children"]
+                rows[at] = rows[at] | {"left": len(rows), "right": len(rows) + len(children) - 1}
+                stack += range(len(rows) + len(children) - 1, len(rows) - 1, -1)
+                rows += children
+        roots.append(len(rows))
+
+    def each(name, otherwise, dtype):
+        return np.array([row.get(name, otherwise) if isinstance(row, dict) else otherwise for row in rows], dtype)
+
+    def ragged(name, dtype):
+        parts = [row.get(name, []) if isinstance(row, dict) else [] for row in rows]
+        if not any(parts):
+            return NO_MAP, np.empty(0, dtype)
+        return np.cumsum([0, *map(len, parts)]), np.concatenate([np.array(part, dtype) for part in parts])
+
+    branch_start, branch = ragged("map", np.int32)
+    cut_start, cut = ragged("cuts", np.float64)
+    m = len(rows)
+    return Trees(
+        root=np.array(roots), feature=each("feature", -1, np.int32), threshold=each("threshold", np.nan, np.float64),
+        left=each("left", -1, np.int32), right=each("right", -1, np.int32),
+        missing_left=each("missing", 0, np.uint8),
+        value=np.array([[np.nan if isinstance(row, dict) else row] for row in rows], dtype=np.float64),
+        branch_start=branch_start, branch=branch, cut_start=cut_start, cut=cut,
+        n_samples=np.ones(m, np.int64), weight=np.ones(m), impurity=np.zeros(m), gain=np.zeros(m),
+    )
+
+
+def walk(spec, row):
+    """Follow one row down a nested description; return the leaf's value."""
+    while isinstance(spec, dict):
+        x, fan = row[spec["feature"]], len(spec["children"])
+        if "threshold" in spec:
+            goes_left = spec.get("missing", 0) == 1 if np.isnan(x) else x <= spec["threshold"]
+            child = 0 if goes_left else 1
+        else:
+            place = sum(cut < x for cut in spec["cuts"]) if "cuts" in spec else x
+            ways = spec.get("map", list(range(fan)))
+            is_known = not np.isnan(x) and 0 <= place < len(ways)
+            child = ways[int(place)] if is_known else spec.get("missing", 0)
+        spec = spec["children"][child]
+    return spec
+
+
+@st.composite
+def descriptions(draw, *, n_features=3, kinds=("threshold", "cuts", "map", "both"), depth=3):
+    """Nested descriptions of trees; the values of their leaves are drawn apart."""
+    if depth == 0 or draw(st.integers(0, 3)) == 0:
+        return float(draw(st.integers(0, 1 << 40)))
+    kind = draw(st.sampled_from(kinds))
+    node = {"feature": draw(st.integers(0, n_features - 1))}
+    if kind == "threshold":
+        fan = 2
+        node |= {"threshold": draw(st.sampled_from([-INF, -1.0, 0.5, 2.0, INF])), "missing": draw(st.integers(0, 1))}
+    else:
+        n_cuts = draw(st.integers(1, 3))
+        fan = n_cuts + 1 if kind == "cuts" else draw(st.integers(2, 4))
+        node["missing"] = draw(st.integers(0, fan - 1))
+        if kind != "map":
+            cuts = draw(st.permutations([-INF, -1.0, 0.5, 1.0, 2.0, INF]))
+            node["cuts"] = sorted(cuts[:n_cuts])
+        if kind != "cuts":
+            length = n_cuts + 1 if kind == "both" else draw(st.integers(1, 6))
+            node["map"] = draw(st.lists(st.integers(0, fan - 1), min_size=length, max_size=length))
+    inner = descriptions(n_features=n_features, kinds=kinds, depth=depth - 1)
+    node["children"] = [draw(inner) for _ in range(fan)]
+    return node

@@ -1,22 +1,24 @@
 """Whole trees: every node is what its rows make it, and nothing but the data decides a bit."""
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from strategies import Sample, examples, fit, same_trees, samples
 
-import naive
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, rng, trees
 from dtnumba.criteria import CRITERIA, names_for
 from dtnumba.grow_tree import PARALLEL_ROWS
-from strategies import Sample, examples, fit, same_trees, samples
 
 SPLITTERS = {
     "exact": {"splitter": "best", "max_bins": None},
     "histogram": {"splitter": "best", "max_bins": 255},
     "random": {"splitter": "random", "max_bins": None},
 }
-each_criterion = pytest.mark.parametrize("criterion", CRITERIA)
+# One name a criterion: two names of one class share its kernels.
+NAMES = list({cls: name for name, cls in reversed(CRITERIA.items())}.values())
+each_criterion = pytest.mark.parametrize("criterion", NAMES)
 each_splitter = pytest.mark.parametrize("splitter", SPLITTERS)
 # One criterion a kind of target, where the criterion does not matter to what is shown.
 each_kind = pytest.mark.parametrize("criterion", ["gini", "squared_error", "absolute_error"])
@@ -26,7 +28,10 @@ def is_for_classes(criterion):
     return criterion in names_for("classes")
 
 
-def samples_for(criterion, **options):
+def samples_for(criterion, splitter="exact", **options):
+    if splitter == "random":
+        # float32 thresholds would be kernels of their own, which one test below is enough for.
+        options.setdefault("dtypes", [np.float64])
     return samples(classes=is_for_classes(criterion), counts=criterion == "poisson", **options)
 
 
@@ -43,48 +48,60 @@ def grow(sample, criterion, splitter, **params):
 # Each node against the naive reference
 
 
-@each_criterion
-@each_splitter
-def test_every_node_is_what_its_rows_make_it(criterion, splitter):
-    @examples(30)
-    @given(samples_for(criterion))
+def check_every_node(criterion, splitter, most, **options):
+    @examples(most)
+    @given(samples_for(criterion, splitter, **options))
     def check(sample):
-        audit(grow(sample, criterion, splitter), sample, criterion, best=splitter != "random")
+        # A random threshold may leave a side without events, which no Poisson split may.
+        complete = (criterion, splitter) != ("poisson", "random")
+        model = grow(sample, criterion, splitter)
+        audit(model, sample, criterion, best=splitter != "random", complete=complete)
 
     check()
+
+
+@each_criterion
+def test_every_node_of_an_exact_tree_is_what_its_rows_make_it(criterion):
+    check_every_node(criterion, "exact", 40)
+
+
+@each_criterion
+@pytest.mark.parametrize("splitter", ["histogram", "random"])
+def test_every_criterion_serves_every_splitter(criterion, splitter):
+    check_every_node(criterion, splitter, 25, narrow=True)
+
+
+@each_kind
+@pytest.mark.parametrize("splitter", ["histogram", "random"])
+def test_every_target_serves_every_splitter(criterion, splitter):
+    check_every_node(criterion, splitter, 30)
+
+
+def test_random_thresholds_of_float32_fall_between_its_values():
+    check_every_node("gini", "random", 30, dtypes=[np.float32])
+
+
+def test_two_names_of_a_criterion_mean_the_same():
+    assert CRITERIA["log_loss"] is CRITERIA["entropy"]
+    assert CRITERIA["friedman_mse"] is CRITERIA["squared_error"]
 
 
 @pytest.mark.small
 @pytest.mark.parametrize("criterion", ["gini", "gain_ratio", "squared_error", "absolute_error"])
 @each_splitter
 def test_every_node_of_a_small_tree_is_what_its_rows_make_it(criterion, splitter):
-    @examples(5)
-    @given(samples_for(criterion, max_rows=12))
-    def check(sample):
-        audit(grow(sample, criterion, splitter), sample, criterion, best=splitter != "random")
-
-    check()
+    check_every_node(criterion, splitter, 5, max_rows=12)
 
 
-@pytest.mark.parametrize("criterion", [name for name in CRITERIA if name not in {"log_loss", "friedman_mse"}])
-@pytest.mark.parametrize("splitter", ["exact", "histogram"])
-def test_criteria_average_over_outputs(criterion, splitter):
-    @examples(15)
-    @given(samples_for(criterion, outputs=2))
-    def check(sample):
-        audit(grow(sample, criterion, splitter), sample, criterion)
-
-    check()
+@each_criterion
+def test_criteria_average_over_outputs(criterion):
+    check_every_node(criterion, "exact", 20, outputs=2)
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "absolute_error"])
-def test_random_thresholds_serve_several_outputs(criterion):
-    @examples(15)
-    @given(samples_for(criterion, outputs=2))
-    def check(sample):
-        audit(grow(sample, criterion, "random"), sample, criterion, best=False)
-
-    check()
+@each_kind
+@pytest.mark.parametrize("splitter", ["histogram", "random"])
+def test_every_splitter_serves_several_outputs(criterion, splitter):
+    check_every_node(criterion, splitter, 20, outputs=2)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
@@ -127,7 +144,7 @@ def test_the_tree_is_the_one_grown_by_plain_recursion(criterion, missing):
 )
 def test_limits_hold_and_stop_nothing_else(criterion, splitter, params, limits):
     @examples(12)
-    @given(samples_for(criterion, weight=("none", "zeros", "whole", "halves")))
+    @given(samples_for(criterion, splitter, weight=("none", "zeros", "whole", "halves")))
     def check(sample):
         total = sample.for_naive(classes=False)[0][2].sum()
         scaled = limits | {"min_weight_leaf": limits.get("min_weight_leaf", 0.0) * total}
@@ -143,7 +160,7 @@ def test_limits_hold_and_stop_nothing_else(criterion, splitter, params, limits):
 @each_splitter
 def test_best_first_stops_at_the_number_of_leaves(criterion, splitter):
     @examples(12)
-    @given(samples_for(criterion), st.integers(2, 6))
+    @given(samples_for(criterion, splitter), st.integers(2, 6))
     def check(sample, most):
         whole = grow(sample, criterion, splitter)
         model = grow(sample, criterion, splitter, max_leaf_nodes=most)
@@ -157,7 +174,7 @@ def test_best_first_stops_at_the_number_of_leaves(criterion, splitter):
 @each_splitter
 def test_best_first_divides_the_node_that_gains_most(criterion, splitter):
     @examples(12)
-    @given(samples_for(criterion))
+    @given(samples_for(criterion, splitter))
     def check(sample):
         whole = grow(sample, criterion, splitter).trees_
         for most in (2, 3, 4):
@@ -176,11 +193,11 @@ def test_best_first_divides_the_node_that_gains_most(criterion, splitter):
     check()
 
 
-@each_criterion
+@each_kind
 @each_splitter
 def test_best_first_without_limit_is_depth_first(criterion, splitter):
-    @examples(8)
-    @given(samples_for(criterion))
+    @examples(15)
+    @given(samples_for(criterion, splitter))
     def check(sample):
         depth_first = grow(sample, criterion, splitter)
         best_first = grow(sample, criterion, splitter, max_leaf_nodes=1000)
@@ -195,7 +212,7 @@ def test_best_first_without_limit_is_depth_first(criterion, splitter):
 @each_criterion
 def test_a_histogram_of_all_values_is_exact(criterion):
     @examples(15)
-    @given(samples_for(criterion))
+    @given(samples_for(criterion, narrow=True))
     def check(sample):
         exact, histogram = grow(sample, criterion, "exact"), grow(sample, criterion, "histogram")
         assert same_trees(exact.trees_, histogram.trees_)
@@ -225,7 +242,7 @@ def test_a_histogram_tree_is_the_exact_tree_of_its_codes(criterion):
 @each_splitter
 def test_whole_weights_are_repeated_rows(criterion, splitter):
     @examples(20)
-    @given(samples_for(criterion, weight=["whole"]))
+    @given(samples_for(criterion, splitter, weight=["whole"]))
     def check(sample):
         repeated = sample.take(np.repeat(np.arange(sample.n_rows), sample.weight.astype(int)))
         assume(repeated.n_classes == sample.n_classes)
@@ -241,7 +258,7 @@ def test_whole_weights_are_repeated_rows(criterion, splitter):
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_rows_of_weight_zero_do_not_exist(criterion, splitter, outputs):
     @examples(20)
-    @given(samples_for(criterion, outputs=outputs, weight=["zeros", "whole", "halves"]))
+    @given(samples_for(criterion, splitter, outputs=outputs, weight=["zeros", "whole", "halves"]))
     def check(sample):
         without = sample.take(sample.kept)
         assume(without.n_classes == sample.n_classes)
@@ -273,7 +290,7 @@ def test_real_weights_are_rounded_alike_with_and_without_rows_of_weight_zero():
 @each_splitter
 def test_the_order_of_rows_changes_no_bit(criterion, splitter):
     @examples(15)
-    @given(samples_for(criterion), st.integers(0, 1 << 30))
+    @given(samples_for(criterion, splitter, narrow=True), st.integers(0, 1 << 30))
     def check(sample, seed):
         shuffled = sample.take(np.random.default_rng(seed).permutation(sample.n_rows))
         assert same_trees(grow(sample, criterion, splitter).trees_, grow(shuffled, criterion, splitter).trees_)
@@ -314,7 +331,7 @@ def test_a_monotone_transform_of_a_feature_divides_the_same_rows(criterion, spli
 @each_splitter
 def test_rows_end_in_the_leaf_they_were_counted_in(criterion, splitter):
     @examples(20)
-    @given(samples_for(criterion))
+    @given(samples_for(criterion, splitter))
     def check(sample):
         model = grow(sample, criterion, splitter)
         leaves, counts = np.unique(model.apply(sample.X)[sample.kept], return_counts=True)
@@ -437,10 +454,10 @@ def test_the_first_of_equal_cuts_wins(splitter):
 
 def drawn(seed, p, k, is_constant):
     """List the features that the root looks at."""
-    stream = rng.mix(rng.stream(seed, rng.FEATURES, 0), rng.ROOT_KEY)
+    stream = rng._mixed(rng.stream(seed, rng.FEATURES, 0), rng.ROOT_KEY)
     order, i = list(range(p)), 0
     while i < p and (i < k or all(is_constant[f] for f in order[:i])):
-        j = i + int(rng.below(rng.mix(stream, i), p - i))
+        j = i + ((int(rng._mixed(stream, i)) >> 32) * (p - i) >> 32)
         order[i], order[j] = order[j], order[i]
         i += 1
     return order[:i]

@@ -200,7 +200,7 @@ class ThreeMoments(NamedTuple):
         (OtherTarget(), ValueError, "OtherTarget.*target must be one of"),
         (ThreeMoments(), ValueError, "ThreeMoments.*moments 1 or 2"),
         (Power, TypeError, "Power.*exponent"),
-        (max, TypeError, "max.*plain Python function"),
+        (max, TypeError, "max.*function impurity.*in Python"),
         (3.0, TypeError, "criterion=3.0"),
     ],
     ids=repr,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, dataclass, fields
-from functools import cache
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +17,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-@cache
-def _parameters(cls: type[Estimator]) -> tuple[Field[Any], ...]:
-    return tuple(field for field in fields(cls) if field.init)
-
-
 @dataclass(eq=False, repr=False)
 class Estimator:
     """Parameters with their checks and their display, and what ``fit`` has learned."""
@@ -30,7 +24,7 @@ class Estimator:
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; with ``deep``, those of nested estimators too."""
         params = {}
-        for field in _parameters(type(self)):
+        for field in fields(self):
             value = params[field.name] = getattr(self, field.name)
             if deep and hasattr(value, "get_params") and not isinstance(value, type):
                 params |= {f"{field.name}__{name}": nested for name, nested in value.get_params().items()}
@@ -38,7 +32,7 @@ class Estimator:
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name (``nested__name`` reaches into an estimator); return the estimator."""
-        legal = {field.name for field in _parameters(type(self))}
+        legal = {field.name for field in fields(self)}
         nested: dict[str, dict[str, Any]] = {}
         for key, value in params.items():
             name, _, inner = key.partition("__")
@@ -57,7 +51,7 @@ class Estimator:
     def __repr__(self) -> str:
         """Show the parameters that differ from their defaults."""
         shown = []
-        for field in _parameters(type(self)):
+        for field in fields(self):
             value = getattr(self, field.name)
             if field.default is MISSING or not _same(value, field.default):
                 shown.append(f"{field.name}={value!r}")
@@ -65,7 +59,7 @@ class Estimator:
 
     def _check_params(self) -> None:
         """Check every parameter that says what is legal and is not as it was declared."""
-        for field in _parameters(type(self)):
+        for field in fields(self):
             rule, value = field.metadata.get("rule"), getattr(self, field.name)
             if rule is not None and value is not field.default:
                 rule.check(field.name, value, type(self).__name__)
@@ -121,6 +115,7 @@ class Classifier(Estimator):
     _estimator_type = "classifier"
 
     class_weight: Any
+    predict: Any
     classes_: Any
     n_classes_: Any
     n_outputs_: int
@@ -178,6 +173,7 @@ class Regressor(Estimator):
 
     _estimator_type = "regressor"
 
+    predict: Any
     n_outputs_: int
 
     def _read_y(self, y: Any, n_rows: int) -> Values:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dtnumba import _jit, rng
 from dtnumba.criteria import names_for
 from dtnumba.training import UNLIMITED, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Rule(NamedTuple):
@@ -25,7 +27,7 @@ class Rule(NamedTuple):
         """Raise ValueError or TypeError where a value breaks the rule; every such message is worded here."""
         if self.holds(value):
             return
-        kind = ValueError if isinstance(value, (Real, str)) and not isinstance(value, bool) else TypeError
+        kind = ValueError if not isinstance(value, bool) and isinstance(value, (Real, str)) else TypeError
         words = self.words if isinstance(self.words, str) else self.words()
         raise kind(f"The {name!r} parameter of {caller} must be {words}. Got {value!r} instead.")
 
@@ -35,17 +37,17 @@ def parameter(default: Any, rule: Rule) -> Any:
     return field(default=default, metadata={"rule": rule})
 
 
-def redeclared(params: type, name: str, default: Any) -> Any:
-    """Declare a parameter of ``params`` again with another default."""
-    return field(default=default, metadata=params.__dataclass_fields__[name].metadata)
+def redeclared(name: str, default: Any) -> Any:
+    """Declare a shared parameter again with another default."""
+    return field(default=default, metadata=TreeParams.__dataclass_fields__[name].metadata)
 
 
 def _is_int(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    return not isinstance(value, (bool, np.bool_)) and isinstance(value, Integral)
 
 
 def _is_real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and math.isfinite(value)
+    return not isinstance(value, (bool, np.bool_)) and isinstance(value, Real) and math.isfinite(value)
 
 
 def one_of(*names: str) -> Rule:

@@ -32,9 +32,17 @@ if TYPE_CHECKING:
 class OneTree(Estimator):
     """What classifiers and regressors of one tree share."""
 
+    # From TreeParams, and from Classifier or Regressor
     criterion: Any
     n_jobs: int | None
+    n_outputs_: int
+    _resolve: Any
+    _read_y: Any
+    _weigh: Any
+    _learned_from: Any
+
     tree_: TreeView
+    max_features_: int
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
         """Grow the tree.
@@ -149,8 +157,8 @@ class DecisionTreeClassifier(OneTree, Classifier, TreeParams):
 
     """
 
-    criterion: Any = parameter("gini", criterion_for("classes"))
-    class_weight: Any = parameter(None, CLASS_WEIGHT)
+    criterion: Any = parameter("gini", criterion_for("classes"))  # noqa: RUF009  a field
+    class_weight: Any = parameter(None, CLASS_WEIGHT)  # noqa: RUF009
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
         """Return the label of every row: the commonest class of its leaf, the first on ties."""
@@ -198,7 +206,7 @@ class DecisionTreeRegressor(OneTree, Regressor, TreeParams):
 
     """
 
-    criterion: Any = parameter("squared_error", criterion_for("numbers"))
+    criterion: Any = parameter("squared_error", criterion_for("numbers"))  # noqa: RUF009
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:
         """Return the value of every row's leaf."""
@@ -211,13 +219,13 @@ class DecisionTreeRegressor(OneTree, Regressor, TreeParams):
 class ExtraTreeClassifier(DecisionTreeClassifier):
     """An extremely randomised tree for classes: random thresholds, a random subset of the features at each node."""
 
-    splitter: str = redeclared(TreeParams, "splitter", "random")
-    max_features: int | float | str | None = redeclared(TreeParams, "max_features", "sqrt")
+    splitter: str = redeclared("splitter", "random")
+    max_features: int | float | str | None = redeclared("max_features", "sqrt")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ExtraTreeRegressor(DecisionTreeRegressor):
     """An extremely randomised tree for numbers: random thresholds, at each node for every feature."""
 
-    splitter: str = redeclared(TreeParams, "splitter", "random")
-    max_features: int | float | str | None = redeclared(TreeParams, "max_features", 1.0)
+    splitter: str = redeclared("splitter", "random")
+    max_features: int | float | str | None = redeclared("max_features", 1.0)
