@@ -1,7 +1,7 @@
 """Decision trees on NumPy arrays, compiled by Numba.
 
-The flow, one module a step: table and labels (the gate) -> bins, sorting (codes and orders) -> splitters, scan, criteria,
-targets (one split) -> grow, grow_tree (a tree) -> finish (thresholds and values) -> trees (the result) -> predict.
+The flow, one module a step: table, labels, weights (the gate) -> bins, sorting (codes and orders) -> splitters, scan,
+criteria, targets (one split) -> grow, grow_tree (a tree) -> finish (thresholds, values) -> trees -> predict.
 """
 
 __version__ = "0.1.0"

@@ -13,7 +13,12 @@ try:
 
     KNOWN = all(
         hasattr(JITCodeLibrary, name)
-        for name in ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "get_pointer_to_function")
+        for name in (
+            "_optimize_final_module",
+            "_finalize_final_module",
+            "_finalize_dynamic_globals",
+            "get_pointer_to_function",
+        )
     )
 except ImportError:  # another Numba: everything still compiles, only slower
     JITCodeLibrary = Compiler = object
@@ -45,7 +50,7 @@ class _IRLibrary(JITCodeLibrary):
 
     def _finalize_final_module(self):
         self._finalize_dynamic_globals()
-        self._final_module.__library = weakref.proxy(self)
+        self._final_module.__library = weakref.proxy(self)  # noqa: SLF001  as the class above does
         self._finalized = True
 
     def get_pointer_to_function(self, name):
@@ -65,7 +70,11 @@ class AbsorbedCompiler(Compiler):
 def absorbed_options():
     """Return the options of a function that only kernels call."""
     options = {
-        "nogil": True, "error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
+        "nogil": True,
+        "error_model": "numpy",
+        "forceinline": True,
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
         "_nrt": False,
     }
     if KNOWN:

@@ -222,8 +222,8 @@ def n_workers(n_jobs):
     if _pool_is_inherited:
         return 1
     if n_jobs is None:
-        in_pool = multiprocessing.parent_process() is not None or threading.current_thread() is not threading.main_thread()
-        return 1 if in_pool else cores
+        is_main = threading.current_thread() is threading.main_thread()
+        return cores if is_main and multiprocessing.parent_process() is None else 1
     return min(n_jobs, cores) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
@@ -262,4 +262,18 @@ def _run_masked(task, workers):
         raise RuntimeError(msg)
 
 
-__all__ = ["COMPILED", "by_type", "complaint", "in_python", "inline", "int64", "jitable", "kernel", "launch", "lowest_bit", "n_workers", "part", "take_ticket"]
+__all__ = [
+    "COMPILED",
+    "by_type",
+    "complaint",
+    "in_python",
+    "inline",
+    "int64",
+    "jitable",
+    "kernel",
+    "launch",
+    "lowest_bit",
+    "n_workers",
+    "part",
+    "take_ticket",
+]

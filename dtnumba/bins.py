@@ -13,7 +13,16 @@ import numpy as np
 
 from dtnumba._jit import inline, launch, part, take_ticket
 from dtnumba.finish import midpoint
-from dtnumba.sorting import PARALLEL_CELLS, RankColumns, bits_from_key, bits_of, is_missing, pick_sort_scratch, sort_scratch, sorted_column
+from dtnumba.sorting import (
+    PARALLEL_CELLS,
+    RankColumns,
+    bits_from_key,
+    bits_of,
+    is_missing,
+    pick_sort_scratch,
+    sort_scratch,
+    sorted_column,
+)
 
 SAMPLE_ROWS = 200_000
 MOST_BINS = 255
@@ -72,7 +81,7 @@ class MakeBins(NamedTuple):
             column = take_ticket(self.counter)
             if column >= self.cells.n_columns:
                 break
-            keys, rows = sorted_column(self.cells, column, self.sample, self.form, scratch)
+            keys, _ = sorted_column(self.cells, column, self.sample, self.form, scratch)
             n, distinct = len(self.sample), 1
             while n > 0 and is_missing(keys[n - 1]):
                 n -= 1

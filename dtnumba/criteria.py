@@ -74,7 +74,8 @@ impurity_of = by_type("impurity", _no_impurity)
 
 
 def _weighted_impurity(criterion, left, right, weight_left, weight_right):
-    return -(weight_left * impurity_of(criterion, left, weight_left) + weight_right * impurity_of(criterion, right, weight_right))
+    left_sum = weight_left * impurity_of(criterion, left, weight_left)
+    return -(left_sum + weight_right * impurity_of(criterion, right, weight_right))
 
 
 def _additive_gain(criterion, parent, children, weights):
@@ -347,7 +348,7 @@ def names_for(target):
 
 
 def resolve_criterion(given, target, total_weight):
-    """Return the criterion object for a parameter value: a name, an object, a class, or a function of (stats, weight)."""
+    """Return the criterion object for a name, an object, a class, or a function of (stats, weight)."""
     if isinstance(given, str):
         legal = names_for(target)
         if given not in legal:
@@ -361,7 +362,8 @@ def resolve_criterion(given, target, total_weight):
     elif callable(given):
         return part_of_function(given, target)
     else:
-        msg = f"criterion={given!r}: must be one of {names_for(target)}, a NamedTuple with an impurity method, or a function"
+        names = names_for(target)
+        msg = f"criterion={given!r}: must be one of {names}, a NamedTuple with an impurity method, or a function"
         raise TypeError(msg)
     made = found.for_weight(total_weight) if hasattr(found, "for_weight") else found()
     return part_of(_checked(made, target))
@@ -376,6 +378,6 @@ def _checked(made, target):
         msg = f"criterion={made!r}: is for {kind}, but the target holds {target}; use one of {names_for(target)}"
         raise ValueError(msg)
     if kind != "ranks" and not (hasattr(made, "impurity") or (hasattr(made, "score") and hasattr(made, "gain"))):
-        msg = f"criterion={made!r}: needs a method impurity(stats, weight), or both score and gain (see dtnumba.criteria)"
+        msg = f"criterion={made!r}: needs a method impurity(stats, weight), or score and gain (see dtnumba.criteria)"
         raise TypeError(msg)
     return made

@@ -116,8 +116,13 @@ def _numbered(growing):
     m = _count_nodes(growing.nodes, stack)
     ints = np.empty((4, m), np.int64)
     columns = Numbered(
-        np.empty(m, np.int32), np.empty(m, np.int32), np.empty(m, np.int32), np.empty(m, np.uint8), *ints,
-        np.empty(m), np.empty(m),
+        np.empty(m, np.int32),
+        np.empty(m, np.int32),
+        np.empty(m, np.int32),
+        np.empty(m, np.uint8),
+        *ints,
+        np.empty(m),
+        np.empty(m),
     )
     _number(growing, stack, columns)
     return columns
@@ -145,9 +150,21 @@ def finish(growing, target, criterion, splitter, thresholds_of, width, workers):
     )
     summary = _summarise(columns, target, criterion, splitter, width, workers)
     return Trees(
-        np.array([0, len(columns.feature)], np.int64), columns.feature, threshold, columns.left, columns.right,
-        columns.missing_left, summary.value, NO_MAP, np.empty(0, np.int32), NO_MAP, np.empty(0),
-        summary.stop - summary.start, summary.weight, summary.impurity, columns.gain,
+        np.array([0, len(columns.feature)], np.int64),
+        columns.feature,
+        threshold,
+        columns.left,
+        columns.right,
+        columns.missing_left,
+        summary.value,
+        NO_MAP,
+        np.empty(0, np.int32),
+        NO_MAP,
+        np.empty(0),
+        summary.stop - summary.start,
+        summary.weight,
+        summary.impurity,
+        columns.gain,
     )
 
 
@@ -162,7 +179,7 @@ def exact_thresholds(table):
 
 
 def code_thresholds(bins):
-    """Thresholds of splits that name codes: halfway between the values seen in the last bin left and the first right."""
+    """Thresholds of splits that name codes: halfway between the values seen in the bins on both sides."""
 
     def thresholds_of(feature, last_left, first_right, cut):
         first = bins.first_code[feature]

@@ -113,7 +113,9 @@ def _number(value: Any, name: object) -> float:
     except TypeError as error:
         raise TypeError(f"column {name!r} holds {reprlib.repr(value)}: every cell must be a number; {error}") from error
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"column {name!r} holds {reprlib.repr(value)}: every cell must be a number; {error}") from error
+        raise ValueError(
+            f"column {name!r} holds {reprlib.repr(value)}: every cell must be a number; {error}"
+        ) from error
 
 
 def _check_distinct_objects(values: list[Any], floats: NDArray[np.float64], name: object) -> None:

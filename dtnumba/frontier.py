@@ -1,4 +1,4 @@
-"""Which of the nodes that wait is divided next, and which features a node looks at: policies of growth, chosen by type."""
+"""Which waiting node is divided next, and which features a node looks at: policies of growth, chosen by type."""
 
 from typing import NamedTuple
 

@@ -12,8 +12,23 @@ from dtnumba._jit import inline, kernel, take_ticket
 from dtnumba.criteria import choose
 from dtnumba.frontier import draw, list_drawn, pop, push
 from dtnumba.growing import (
-    CHUNK, CUT, DEPTH, FEATURE, FIRST_CHUNK, FIRST_RIGHT, GAIN, LAST_LEFT, LEAF, LEFT, LEFT_ROWS, MISSING_LEFT, PRIORITY,
-    SLOT, START, STOP, Scratch,
+    CHUNK,
+    CUT,
+    DEPTH,
+    FEATURE,
+    FIRST_CHUNK,
+    FIRST_RIGHT,
+    GAIN,
+    LAST_LEFT,
+    LEAF,
+    LEFT,
+    LEFT_ROWS,
+    MISSING_LEFT,
+    PRIORITY,
+    SLOT,
+    START,
+    STOP,
+    Scratch,
 )
 from dtnumba.scan import Candidates
 from dtnumba.splitters import begin, divide, inherit, look, pick_own, release
@@ -37,8 +52,13 @@ def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
     candidates = Candidates(np.empty((t, p)), np.empty((t, p)), np.empty((t, p)), np.empty((t, p, 4), np.int64))
     features = np.tile(np.arange(p), (t, 1))
     return Scratch(
-        candidates, work, features, np.empty((t, p), np.int64), np.empty((t, p), np.int64),
-        np.empty((t, n_frontier), np.int64), splitter.new_scratch(n, workers),
+        candidates,
+        work,
+        features,
+        np.empty((t, p), np.int64),
+        np.empty((t, p), np.int64),
+        np.empty((t, n_frontier), np.int64),
+        splitter.new_scratch(n, workers),
     )
 
 
@@ -48,12 +68,23 @@ def pick(scratch, worker):
     c, w = scratch.candidates, scratch.work
     candidates = Candidates(c.gain[worker], c.information[worker], c.cut[worker], c.where[worker])
     work = Work(
-        w.total[worker], w.left[worker], w.right[worker], w.best[worker], w.missing[worker], w.seen[worker],
-        w.trees[worker], w.costs[worker],
+        w.total[worker],
+        w.left[worker],
+        w.right[worker],
+        w.best[worker],
+        w.missing[worker],
+        w.seen[worker],
+        w.trees[worker],
+        w.costs[worker],
     )
     return Scratch(
-        candidates, work, scratch.features[worker], scratch.drawn[worker], scratch.ascending[worker],
-        scratch.frontier[worker], pick_own(scratch.own, worker),
+        candidates,
+        work,
+        scratch.features[worker],
+        scratch.drawn[worker],
+        scratch.ascending[worker],
+        scratch.frontier[worker],
+        pick_own(scratch.own, worker),
     )
 
 

@@ -13,7 +13,22 @@ from dtnumba import rng
 from dtnumba._jit import in_python, kernel, launch, part, take_ticket
 from dtnumba.frontier import AllFeatures, BestFirst, DepthFirst, SomeFeatures
 from dtnumba.grow import NO_LIMIT, admit, grow_some, grow_whole, new_scratch, pick, seek, settle
-from dtnumba.growing import DEPTH, FEATURE, LAST_LEFT, LEAF, LEFT, LEFT_ROWS, MISSING_LEFT, PRIORITY, SLOT, START, STOP, Job, Scratch, new_growing
+from dtnumba.growing import (
+    DEPTH,
+    FEATURE,
+    LAST_LEFT,
+    LEAF,
+    LEFT,
+    LEFT_ROWS,
+    MISSING_LEFT,
+    PRIORITY,
+    SLOT,
+    START,
+    STOP,
+    Job,
+    Scratch,
+    new_growing,
+)
 from dtnumba.partition import partition_rows, partition_sequence
 from dtnumba.scan import MISSING, ROW
 from dtnumba.splitters import look
@@ -55,8 +70,13 @@ class LookTogether(NamedTuple):
     def run(self, worker):
         job, own = self.job, pick(self.scratches, worker)
         scratch = Scratch(
-            pick(self.scratches, np.int64(0)).candidates, own.work, own.features, own.drawn, own.ascending,
-            own.frontier, own.own,
+            pick(self.scratches, np.int64(0)).candidates,
+            own.work,
+            own.features,
+            own.drawn,
+            own.ascending,
+            own.frontier,
+            own.own,
         )
         start, stop = job.growing.nodes[self.node, START], job.growing.nodes[self.node, STOP]
         total = sum_rows(job.target, job.splitter, zero(job.target, scratch.work.total), start, stop)
@@ -85,7 +105,11 @@ class PartitionTogether(NamedTuple):
             if f >= self.splitter.n_orders:
                 break
             partition_sequence(
-                self.splitter.order, f * self.splitter.n_rows, self.start, self.stop, self.splitter.side,
+                self.splitter.order,
+                f * self.splitter.n_rows,
+                self.start,
+                self.stop,
+                self.splitter.side,
                 self.buffer[worker],
             )
 
@@ -109,8 +133,16 @@ class PartitionBlocks(NamedTuple):
             if k >= len(self.borders):
                 break
             self.borders[k] = partition_rows(
-                splitter.rows, self.base, self.edges[k], self.edges[k + 1], splitter.codes, feature, self.split[1],
-                splitter.n_codes[feature], self.split[2], self.buffer[worker],
+                splitter.rows,
+                self.base,
+                self.edges[k],
+                self.edges[k + 1],
+                splitter.codes,
+                feature,
+                self.split[1],
+                splitter.n_codes[feature],
+                self.split[2],
+                self.buffer[worker],
             )
 
 
@@ -276,7 +308,7 @@ def grow_tree(splitter, target, criterion, limits, n_features, n_seen, n_rows, w
 
 
 def _keeps_tables(job):
-    """Whether whole tables are built and subtracted: where all features are looked at, and tables are of a size to keep."""
+    """Whether whole tables are built and subtracted: where all features are looked at and tables are small enough."""
     splitter = job.splitter
     if not isinstance(splitter, Histogram) or job.limits.n_drawn < job.n_features or job.target.n_weights == 0:
         return False

@@ -209,8 +209,16 @@ class Values:
         if is_ranked:
             ranks, by_rank = np.zeros(y.shape, np.int64), np.zeros(y.shape)
             return Ranked(
-                moments=moments, units=units, centred=centred, rank=ranks, by_rank=by_rank,
-                weights=weights.integers, unit=weights.unit, y=y, n_stats=1, n_weights=0,
+                moments=moments,
+                units=units,
+                centred=centred,
+                rank=ranks,
+                by_rank=by_rank,
+                weights=weights.integers,
+                unit=weights.unit,
+                y=y,
+                n_stats=1,
+                n_weights=0,
             )
         n_moments = getattr(kind, "moments", 1)
         if n_moments == 2:
@@ -220,9 +228,18 @@ class Values:
         residuals, residual_units, _ = _fixed(rounded_off, multiplier)
         make = Number if n_outputs == n_moments == 1 and weights.are_one else Numbers
         return make(
-            moments=moments, units=units, n_moments=n_moments, residuals=residuals, residual_units=residual_units,
-            offsets=centres, moment_unit=float(units[0]), weights=weights.integers, unit=weights.unit, y=y,
-            n_stats=1 + n_outputs * n_moments, n_weights=1,
+            moments=moments,
+            units=units,
+            n_moments=n_moments,
+            residuals=residuals,
+            residual_units=residual_units,
+            offsets=centres,
+            moment_unit=float(units[0]),
+            weights=weights.integers,
+            unit=weights.unit,
+            y=y,
+            n_stats=1 + n_outputs * n_moments,
+            n_weights=1,
         )
 
 

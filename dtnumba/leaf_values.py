@@ -12,7 +12,6 @@ row_in_order = by_type("row_in_order")
 describe = by_type("describe")
 
 
-
 class Summary(NamedTuple):
     """What the nodes of a tree hold, in canonical order."""
 

@@ -12,8 +12,8 @@ import numpy as np
 from dtnumba._jit import inline, part
 from dtnumba.criteria import NO_GAIN, information_of
 from dtnumba.growing import START, STOP
-from dtnumba.scan import BARREN, CONSTANT, FOUND, LAST_LEFT, FIRST_RIGHT, MISSING, NEW, NOTHING, ROW, scan_order, varies
 from dtnumba.leaf_values import RankedLeaves, row_at, row_in_order
+from dtnumba.scan import BARREN, CONSTANT, FIRST_RIGHT, FOUND, LAST_LEFT, MISSING, NEW, NOTHING, ROW, scan_order, varies
 
 # Rows of Work.trees
 LEFT_WEIGHT, LEFT_MOMENT, RIGHT_WEIGHT, RIGHT_MOMENT = range(4)
@@ -110,7 +110,16 @@ class Ranked(RankedLeaves, _RankedFields):
             f = features[i]
             _sort_by_code(splitter, f, start, stop, scratch.own.occupied, sequence)
             found = scan_order(
-                self, sequence, 0, stop - start, start, f, job.criterion, job.limits, total, scratch.work,
+                self,
+                sequence,
+                0,
+                stop - start,
+                start,
+                f,
+                job.criterion,
+                job.limits,
+                total,
+                scratch.work,
                 scratch.candidates,
             )
             varying += found != CONSTANT
@@ -166,7 +175,8 @@ def _cost(target, o, node_start, weights, moments, n, weight, moment):
             moment_before += moments[at]
         step //= 2
     median = target.by_rank[node_start + at, o] if at < n else 0.0
-    return median * float(2 * weight_before - weight) * target.unit + float(moment - 2 * moment_before) * target.units[o]
+    weight_beyond, moment_beyond = float(2 * weight_before - weight), float(moment - 2 * moment_before)
+    return median * weight_beyond * target.unit + moment_beyond * target.units[o]
 
 
 @inline

@@ -14,6 +14,7 @@ BOOTSTRAP, FEATURES, CUT, PERMUTATION, FOLDS, DIRECTIONS, TIES, WINDOW, SAMPLE =
 _MASK = (1 << 64) - 1
 ROOT_KEY = 1
 
+
 def _mixed(key, counter):
     """Return the ``counter``-th 64 random bits of stream ``key``."""
     z = (int(key) + (int(counter) + 1) * 0x9E3779B97F4A7C15) & _MASK
@@ -38,6 +39,7 @@ if COMPILED:
 
     @inline
     def mix(key, counter):
+        """Do as ``_mixed``, in kernels."""
         z = np.uint64(key) + (np.uint64(counter) + _1) * _GOLDEN
         z = (z ^ (z >> _30)) * _FIRST
         z = (z ^ (z >> _27)) * _SECOND
@@ -65,9 +67,11 @@ else:
     child_key = path_key
 
     def below(bits, n):
+        """Map 64 random bits to 0 <= integer < n."""
         return ((int(bits) >> 32) * int(n)) >> 32
 
     def uniform(bits):
+        """Map 64 random bits to 0 <= x < 1."""
         return float(int(bits) >> 11) * (1.0 / 9007199254740992.0)
 
 

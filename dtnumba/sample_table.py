@@ -18,9 +18,7 @@ WRONG_LABELS = 0.10
 MISSING_CELLS = 0.05
 
 
-def sample_table(
-    n_samples: int = 20_000, seed: int = 0
-) -> tuple[NDArray[np.float64], NDArray[np.str_], list[str]]:
+def sample_table(n_samples: int = 20_000, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.str_], list[str]]:
     """Return readings of a machine, the state it is in, and the names of the columns.
 
     Seven columns carry signal: a band of speeds that resonates, products of two columns, a voltage that harms when it

@@ -52,6 +52,7 @@ class Limits(NamedTuple):
 
 @inline
 def record_split(out, feature, target, criterion, left, right, work, where):
+    """Write the best cut of a feature among the candidates."""
     gain = split_gain(target, criterion, left, right, work)
     weight_left, weight_right = weight_of(target, left), weight_of(target, right)
     share = weight_left / (weight_left + weight_right)
@@ -109,6 +110,7 @@ scan_order = by_type("scan_order", _scan_sequence)
 
 @inline
 def varies(sequence, start, end):
+    """Tell whether records [start, end) of a sequence hold more than one value."""
     for i in range(start + 1, end):
         if sequence[i] & NEW:
             return True

@@ -44,8 +44,11 @@ class SortScratch(NamedTuple):
 def sort_scratch(flat, n, workers):
     """Allocate room for every worker to sort a column of n rows."""
     return SortScratch(
-        np.empty((workers, n), flat.dtype), np.empty((workers, n), np.uint32), np.empty((workers, n), flat.dtype),
-        np.empty((workers, n), np.uint32), np.empty((workers, 6 * _BUCKETS), np.uint32),
+        np.empty((workers, n), flat.dtype),
+        np.empty((workers, n), np.uint32),
+        np.empty((workers, n), flat.dtype),
+        np.empty((workers, n), np.uint32),
+        np.empty((workers, 6 * _BUCKETS), np.uint32),
     )
 
 
@@ -53,7 +56,10 @@ def sort_scratch(flat, n, workers):
 def pick_sort_scratch(scratch, worker):
     """Return one worker's part."""
     return SortScratch(
-        scratch.keys[worker], scratch.rows[worker], scratch.other_keys[worker], scratch.other_rows[worker],
+        scratch.keys[worker],
+        scratch.rows[worker],
+        scratch.other_keys[worker],
+        scratch.other_rows[worker],
         scratch.counts[worker],
     )
 
@@ -77,6 +83,7 @@ def bits_from_key(key, form):
 
 @inline
 def is_missing(key):
+    """Tell whether a key stands for NaN."""
     return ~key == 0
 
 
@@ -100,7 +107,8 @@ def sort_by_key(scratch, n):
     for i in range(n):
         key = np.uint64(keys[i])
         for k in range(n_passes):
-            counts[k * _BUCKETS + np.int64((key >> np.uint64(k * DIGIT_BITS)) & np.uint64(_BUCKETS - 1))] += np.uint32(1)
+            digit = np.int64((key >> np.uint64(k * DIGIT_BITS)) & np.uint64(_BUCKETS - 1))
+            counts[k * _BUCKETS + digit] += np.uint32(1)
     swapped = False
     for k in range(n_passes):
         shift, first = np.uint64(k * DIGIT_BITS), k * _BUCKETS
@@ -223,5 +231,3 @@ def _presort_few(cells, kept, order):
 def order_of_targets(y, kept):
     """Return the rows of every output in the order of its target, end to end; rows of equal targets by number."""
     return np.concatenate([kept[np.argsort(y[kept, o], kind="stable")] for o in range(y.shape[1])]).astype(np.uint32)
-
-

@@ -112,7 +112,10 @@ class _Alias:
 
     def __init__(self, address: int, count: int, owner: NDArray[Any]) -> None:
         self.__array_interface__ = {
-            "version": 3, "shape": (count,), "typestr": owner.dtype.str, "data": (address, False),
+            "version": 3,
+            "shape": (count,),
+            "typestr": owner.dtype.str,
+            "data": (address, False),
         }
         self.owner = owner
 

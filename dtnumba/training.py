@@ -43,20 +43,31 @@ class Settings:
     def limits(self, total_weight: float, tree: int = 0) -> Limits:
         """Return the Limits of one tree."""
         return Limits(
-            self.max_depth, self.min_samples_split, self.min_samples_leaf, self.min_weight_leaf, self.min_decrease,
-            total_weight, self.max_leaves, self.n_drawn, rng.stream(self.seed, rng.FEATURES, tree),
+            self.max_depth,
+            self.min_samples_split,
+            self.min_samples_leaf,
+            self.min_weight_leaf,
+            self.min_decrease,
+            total_weight,
+            self.max_leaves,
+            self.n_drawn,
+            rng.stream(self.seed, rng.FEATURES, tree),
             rng.stream(self.seed, rng.CUT, tree),
         )
 
 
-def train_tree(
-    table: Table, target: Any, criterion: Any, weights: Weights, width: int, settings: Settings
-) -> Trees:
+def train_tree(table: Table, target: Any, criterion: Any, weights: Weights, width: int, settings: Settings) -> Trees:
     """Grow one tree over the rows of positive weight; ``width`` is the number of values a node holds."""
     splitter, thresholds_of = _splitter(table, target, weights, settings)
     growing = grow_tree(
-        splitter, target, criterion, settings.limits(weights.total), table.n_features, numbers_seen(target),
-        len(weights.kept), settings.workers,
+        splitter,
+        target,
+        criterion,
+        settings.limits(weights.total),
+        table.n_features,
+        numbers_seen(target),
+        len(weights.kept),
+        settings.workers,
     )
     trees: Trees = finish(growing, target, criterion, splitter, thresholds_of, width, settings.workers)
     return trees

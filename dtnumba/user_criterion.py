@@ -58,8 +58,13 @@ def part_of_function(function, target):
 
         # The class stands in the function's module, so that its kernels count as the user's own and are not stored.
         body = {
-            "__slots__": (), "__module__": str(function.__module__), "shown_as": function.__name__, "written": inner,
-            "impurity": impurity, "target": target, "moments": 2,
+            "__slots__": (),
+            "__module__": str(function.__module__),
+            "shown_as": function.__name__,
+            "written": inner,
+            "impurity": impurity,
+            "target": target,
+            "moments": 2,
         }
         _PARTS[key] = part(type(f"function_{next(_serial)}", (_Function,), body))
     return _PARTS[key]()

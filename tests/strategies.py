@@ -148,8 +148,8 @@ def same_trees(a, b, *, but=()):
     return True
 
 
-# Trees by hand: a leaf is its value; a node is a dict with "feature", "children" and a test: "threshold" (and "missing":
-# whether missing values go left), or "cuts" and/or "map" (and "missing": the number of the child they go to).
+# Trees by hand: a leaf is its value; a node is a dict with "feature", "children" and a test: "threshold" ("missing":
+# whether missing values go left), or "cuts" and/or "map" ("missing": the number of the child they go to).
 
 
 def layout(*specs):

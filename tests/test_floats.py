@@ -1,4 +1,4 @@
-import datetime
+import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
 
@@ -82,7 +82,7 @@ def test_missing_values_of_pandas_are_missing():
         ([[1, 1j]], ValueError, "Complex data not supported"),
         ([[None, 1j]], TypeError, "column 1 holds 1j"),
         ([[10**400]], ValueError, "column 0 holds 1000.*: every cell must be a number; int too large"),
-        ([[datetime.date(2020, 1, 2)]], TypeError, "column 0 holds datetime.date"),
+        ([[dt.date(2020, 1, 2)]], TypeError, "column 0 holds datetime.date"),
         (np.array([["2020-01-02"]], "M8[D]"), ValueError, r"column 0 has dtype datetime64\[D\] and holds 2020-01-02"),
         (np.array([[3]], "m8[D]"), ValueError, r"column 0 has dtype timedelta64\[D\] and holds 3 days"),
         (np.zeros((1, 1), [("a", "f8")]), ValueError, "structured dtype.*structured_to_unstructured"),

@@ -1,4 +1,4 @@
-import datetime
+import datetime as dt
 from decimal import Decimal
 
 import numpy as np
@@ -99,29 +99,29 @@ def test_pandas_columns_that_are_not_numbers_are_named(pd):
         "zone": pd.to_datetime(["2020-01-02"] * 2, utc=True), "span": pd.interval_range(0, 2),
     }
     for name, values in columns.items():
-        with pytest.raises(ValueError, match=f"column '{name}' has dtype .* holds (Rome|red|2020|.0, 1]).* encode"):
+        with pytest.raises(ValueError, match=rf"column '{name}' has dtype .* holds (Rome|red|2020|\(0, 1]).* encode"):
             read_frame(pd.DataFrame({"fine": [1, 2], name: values}), fitting=True)
     with pytest.raises(ValueError, match="column 'mix' holds 'x', which is text"):
         read_frame(pd.DataFrame({"mix": pd.Series([1, "x"], dtype=object)}), fitting=True)
 
 
 def test_polars_and_arrow_columns_that_are_not_numbers_are_named(pl, pa):
-    day = datetime.date(2020, 1, 2)
+    day = dt.date(2020, 1, 2)
     frames = [
         pl.DataFrame({"fine": [1], "c": ["red"]}), pl.DataFrame({"c": pl.Series(["red"], dtype=pl.Categorical)}),
         pl.DataFrame({"c": [day]}), pl.DataFrame({"c": pl.Series([None], dtype=pl.String)}),
         pa.table({"c": ["red"]}), pa.table({"c": pa.array(["red"]).dictionary_encode()}), pa.table({"c": [day]}),
     ]
     for frame in frames:
-        with pytest.raises(ValueError, match="column 'c' has dtype .* holds (red|2020-01-02|None), .* encode"):
+        with pytest.raises(ValueError, match=r"column 'c' has dtype .* holds (red|2020-01-02|None), .* encode"):
             read_frame(frame, fitting=True)
 
 
 def test_integers_that_float64_cannot_tell_apart_are_refused_in_every_library(pd, pl, pa):
     big = {"id": [2**53, 2**53 + 1, None]}
     frames = [
-        pd.DataFrame({"id": big["id"][:2]}), pd.DataFrame(big, dtype="Int64"), pd.DataFrame(big, dtype="int64[pyarrow]"),
-        pl.DataFrame(big), pa.table(big),
+        pd.DataFrame({"id": big["id"][:2]}), pd.DataFrame(big, dtype="Int64"),
+        pd.DataFrame(big, dtype="int64[pyarrow]"), pl.DataFrame(big), pa.table(big),
     ]
     for frame in frames:
         with pytest.raises(ValueError, match="column 'id' holds 9007199254740992 and 9007199254740993"):
@@ -130,7 +130,8 @@ def test_integers_that_float64_cannot_tell_apart_are_refused_in_every_library(pd
 
 
 def test_names_are_taken_where_all_are_text(pd, pl, pa):
-    for frame in (pd.DataFrame({"a": [1], "b": [2]}), pl.DataFrame({"a": [1], "b": [2]}), pa.table({"a": [1], "b": [2]})):
+    columns = {"a": [1], "b": [2]}
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
         assert column_names(frame).tolist() == ["a", "b"]
     assert column_names(pd.DataFrame([[1, 2]])) is None
     with pytest.raises(TypeError, match=r"names, but your input has \['int', 'str'\].*astype\(str\)"):

@@ -1,4 +1,4 @@
-import datetime
+import datetime as dt
 
 import numpy as np
 import pytest
@@ -37,8 +37,8 @@ def pairs(*tuples):
         (["b", 2, 0.5], [0.5, 2, "b"]),
         ([1, "1"], [1, "1"]),
         (pairs(("b", 1), ("a", 2), ("b", 1)), [("a", 2), ("b", 1)]),
-        (np.array(["2020-01-02", "2020-01-01"], "M8[D]"), [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)]),
-        ([datetime.date(2020, 1, 2), datetime.date(2020, 1, 1)], [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)]),
+        (np.array(["2020-01-02", "2020-01-01"], "M8[D]"), [dt.date(2020, 1, 1), dt.date(2020, 1, 2)]),
+        ([dt.date(2020, 1, 2), dt.date(2020, 1, 1)], [dt.date(2020, 1, 1), dt.date(2020, 1, 2)]),
     ],
     ids=str,
 )
@@ -59,7 +59,9 @@ def test_labels_in_series_of_every_library(library):
             module.Series(module.Categorical(words, categories=["b", "a"])),
         ],
         "polars": lambda: [module.Series(words), module.Series(words, dtype=module.Categorical)],
-        "pyarrow": lambda: [module.array(words), module.chunked_array([words]), module.array(words).dictionary_encode()],
+        "pyarrow": lambda: [
+            module.array(words), module.chunked_array([words]), module.array(words).dictionary_encode(),
+        ],
     }[library]()
     for y in series:
         labels = labels_of(y)

@@ -1,5 +1,7 @@
 """From rows to leaves: any memory layout, any number of rows and threads, the paths on the way."""
 
+import itertools
+
 import naive
 import numpy as np
 import pytest
@@ -148,7 +150,7 @@ def test_a_path_leads_from_the_root_to_the_leaf(model):
     for row, leaf in enumerate(leaves):
         path = indices[indptr[row] : indptr[row + 1]]
         assert (path[0], path[-1]) == (0, leaf)
-        assert all(trees.left[node] <= child <= trees.right[node] for node, child in zip(path, path[1:], strict=False))
+        assert all(trees.left[node] <= child <= trees.right[node] for node, child in itertools.pairwise(path))
 
 
 def test_paths_pass_nodes_of_many_children():

@@ -60,7 +60,7 @@ def found(request, run_python):
     # A TBB that pip installed stands where the loader does not look.
     library = Path(sys.prefix) / "lib"
     path = {"LD_LIBRARY_PATH": library} if (library / "libtbb.so.12").exists() else {}
-    printed = run_python(USE, NUMBA_THREADING_LAYER=request.param, NUMBA_NUM_THREADS=2, **path)
+    printed = run_python(USE, timeout=200, NUMBA_THREADING_LAYER=request.param, NUMBA_NUM_THREADS=2, **path)
     lines = [line.split() for line in printed.splitlines()]
     if lines[0][0] == "lacks":
         pytest.skip(f"Numba finds no {request.param} here")

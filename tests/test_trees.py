@@ -129,7 +129,7 @@ def test_roots_must_cover_the_nodes(root):
         check(layout(DEEP)._replace(root=np.array(root)))
 
 
-@pytest.mark.parametrize("column", ["threshold", "left", "right", "missing_left", "value", "n_samples", "weight", "gain"])
+@pytest.mark.parametrize("column", ["threshold", "left", "right", "missing_left", "value", "n_samples", "weight"])
 def test_columns_must_be_of_one_length(column):
     trees = layout(DEEP)
     with pytest.raises(ValueError, match=rf"{column} has 4 rows for 5 nodes"):

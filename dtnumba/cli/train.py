@@ -190,9 +190,7 @@ def fit(model: TreeModel, X: NDArray[Any], y: NDArray[Any]) -> None:
         raise CommandError(str(error)) from error
 
 
-def class_report(
-    y: NDArray[Any], y_test: NDArray[Any], fitted: NDArray[Any], predicted: NDArray[Any]
-) -> Iterator[str]:
+def class_report(y: NDArray[Any], y_test: NDArray[Any], fitted: NDArray[Any], predicted: NDArray[Any]) -> Iterator[str]:
     """Yield the shares of right answers, beside those of always naming the commonest class."""
     classes, counts = np.unique(y, return_counts=True)
     commonest = classes[counts.argmax()]

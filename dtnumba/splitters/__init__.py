@@ -2,8 +2,8 @@
 
 A splitter is a NamedTuple of arrays with these methods, for kernels:
 
-new_scratch(n, workers)                (Python) what workers need to grow subtrees of n rows, a row of each array a worker;
-                                       a part itself, whose pick(worker) is one worker's
+new_scratch(n, workers)                (Python) what workers need to grow subtrees of n rows, a row of each array a
+                                       worker; a part itself, whose pick(worker) is one worker's
 row_at(i)                              the row at a position of the node order
 row_in_order(o, i)                     the same in the order of output o's target, where the target kind wants one
 begin(growing, target, limits, own, node)  prepare to look at a node; ``own`` is what pick gave

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import by_type, inline, lowest_bit, part
-from dtnumba.growing import FEATURE, FIRST_RIGHT, LAST_LEFT, LEAF, MISSING_LEFT, SLOT, START, STOP
+from dtnumba.growing import FEATURE, LAST_LEFT, LEAF, MISSING_LEFT, SLOT, START, STOP
 from dtnumba.partition import partition_rows
 from dtnumba.scan import CONSTANT, scan_bins
 from dtnumba.targets import put, rows_in
@@ -37,7 +37,11 @@ class HistogramScratch(NamedTuple):
 
     def pick(self, worker):
         return HistogramScratch(
-            self.tables[worker], self.sparse[worker], self.masks[worker], self.occupied[worker], self.free[worker],
+            self.tables[worker],
+            self.sparse[worker],
+            self.masks[worker],
+            self.occupied[worker],
+            self.free[worker],
             self.buffer[worker],
         )
 
@@ -62,8 +66,11 @@ class Histogram(NamedTuple):
         free[:, 0] = n_slots - 1
         free[:, 1:] = np.arange(n_slots)
         return HistogramScratch(
-            np.empty((workers, n_slots * table), np.int64), np.zeros((workers, table), np.int64),
-            np.zeros((workers, p * 4), np.uint64), np.empty((workers, 258), np.int64), free,
+            np.empty((workers, n_slots * table), np.int64),
+            np.zeros((workers, table), np.int64),
+            np.zeros((workers, p * 4), np.uint64),
+            np.empty((workers, 258), np.int64),
+            free,
             np.empty((workers, n), np.uint32),
         )
 
@@ -90,8 +97,16 @@ class Histogram(NamedTuple):
         border = start
         for o in range(self.n_orders):
             border = partition_rows(
-                self.rows, o * self.n_rows, start, stop, self.codes, f, nodes[node, LAST_LEFT], self.n_codes[f],
-                nodes[node, MISSING_LEFT], own.buffer,
+                self.rows,
+                o * self.n_rows,
+                start,
+                stop,
+                self.codes,
+                f,
+                nodes[node, LAST_LEFT],
+                self.n_codes[f],
+                nodes[node, MISSING_LEFT],
+                own.buffer,
             )
         return border
 
@@ -181,8 +196,19 @@ def _look_at_codes(target, splitter, job, scratch, node, first, last, total):
             table, base = own.tables, (slot * splitter.codes.shape[1] + f) * stride
             _list_occupied(target, own, base, splitter.width, n_codes)
         found = scan_bins(
-            table, base, splitter.width, own.occupied, n_codes, f, n, target, job.criterion, job.limits, total,
-            scratch.work, scratch.candidates,
+            table,
+            base,
+            splitter.width,
+            own.occupied,
+            n_codes,
+            f,
+            n,
+            target,
+            job.criterion,
+            job.limits,
+            total,
+            scratch.work,
+            scratch.candidates,
         )
         varying += found != CONSTANT
         if slot == NO_SLOT:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, part
+from dtnumba.criteria import NO_GAIN
 from dtnumba.growing import FEATURE, LEFT_ROWS, MISSING_LEFT, START, STOP
 from dtnumba.partition import mark_sides, partition_sequence
-from dtnumba.criteria import NO_GAIN
 from dtnumba.scan import CONSTANT, FOUND, ROW, scan_order
 
 
@@ -53,8 +53,17 @@ class Presorted(NamedTuple):
         for i in range(first, last):
             base = features[i] * self.n_rows
             found = scan_order(
-                job.target, self.order, base + start, base + stop, start, features[i], job.criterion, job.limits,
-                total, scratch.work, scratch.candidates,
+                job.target,
+                self.order,
+                base + start,
+                base + stop,
+                start,
+                features[i],
+                job.criterion,
+                job.limits,
+                total,
+                scratch.work,
+                scratch.candidates,
             )
             varying += found != CONSTANT
             if found == FOUND and stop - start == 2:
@@ -88,6 +97,11 @@ def _mark(splitter, growing, node):
     nodes = growing.nodes
     base = nodes[node, FEATURE] * splitter.n_rows
     mark_sides(
-        splitter.order, base, nodes[node, START], nodes[node, STOP], nodes[node, LEFT_ROWS], nodes[node, MISSING_LEFT],
+        splitter.order,
+        base,
+        nodes[node, START],
+        nodes[node, STOP],
+        nodes[node, LEFT_ROWS],
+        nodes[node, MISSING_LEFT],
         splitter.side,
     )

@@ -51,8 +51,16 @@ class RandomThreshold(NamedTuple):
         border = start
         for o in range(self.n_orders):
             border = partition_rows(
-                self.rows, o * self.n_rows, start, stop, self.codes, f, nodes[node, LAST_LEFT], self.n_codes[f],
-                nodes[node, MISSING_LEFT], own.buffer,
+                self.rows,
+                o * self.n_rows,
+                start,
+                stop,
+                self.codes,
+                f,
+                nodes[node, LAST_LEFT],
+                self.n_codes[f],
+                nodes[node, MISSING_LEFT],
+                own.buffer,
             )
         return border
 
@@ -93,8 +101,17 @@ def _try_one(splitter, job, scratch, node, feature, total):
         cut, threshold = _draw_cut(splitter, job, node, feature, smallest, largest)
     _arrange(splitter, start, stop, feature, cut, missing_code, scratch.own.buffer)
     found = scan_order(
-        job.target, scratch.own.buffer, 0, stop - start, start, feature, job.criterion, job.limits, total,
-        scratch.work, out,
+        job.target,
+        scratch.own.buffer,
+        0,
+        stop - start,
+        start,
+        feature,
+        job.criterion,
+        job.limits,
+        total,
+        scratch.work,
+        out,
     )
     only_missing_right = out.where[feature, FIRST_RIGHT_ROW] == NOTHING
     out.cut[feature] = threshold

@@ -1,0 +1,104 @@
+import pickle
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor, NotFittedError
+from dtnumba.errors import not_fitted
+
+
+def test_parameters_come_back_as_they_were_given():
+    given = {"max_depth": np.int64(3), "class_weight": {"a": 2}, "random_state": np.random.RandomState(0)}
+    model = DecisionTreeClassifier(**given)
+    assert all(model.get_params()[name] is value for name, value in given.items())
+    assert DecisionTreeClassifier(**model.get_params()).get_params() == model.get_params()
+
+
+def test_parameters_are_keywords_only():
+    with pytest.raises(TypeError, match="positional"):
+        DecisionTreeClassifier("gini")
+
+
+def test_parameters_are_not_looked_at_before_fit():
+    assert DecisionTreeClassifier(max_depth="deep").max_depth == "deep"
+
+
+def test_parameters_are_set_by_name():
+    model = DecisionTreeClassifier()
+    assert model.set_params(max_depth=2, criterion="entropy") is model
+    assert (model.max_depth, model.criterion) == (2, "entropy")
+    words = r"Invalid parameter 'depth' for estimator DecisionTree.*Valid parameters are: \['class"
+    with pytest.raises(ValueError, match=words):
+        model.set_params(depth=2)
+
+
+def test_parameters_of_nested_estimators_are_reached():
+    inner = DecisionTreeRegressor()
+    model = DecisionTreeClassifier(criterion=inner)
+    assert model.get_params()["criterion__max_depth"] is None
+    assert "criterion__max_depth" not in model.get_params(deep=False)
+    model.set_params(criterion__max_depth=4)
+    assert inner.max_depth == 4
+
+
+def test_repr_shows_what_differs_from_the_defaults():
+    assert repr(DecisionTreeClassifier()) == "DecisionTreeClassifier()"
+    model = DecisionTreeClassifier(max_depth=3, class_weight={"a": 2}, criterion="gini")
+    assert repr(model) == "DecisionTreeClassifier(max_depth=3, class_weight={'a': 2})"
+    assert repr(ExtraTreeRegressor(max_features=None)) == "ExtraTreeRegressor(max_features=None)"
+    odd = DecisionTreeClassifier(class_weight=np.ones(2))
+    assert repr(odd) == "DecisionTreeClassifier(class_weight=array([1., 1.]))"
+
+
+def test_estimators_are_themselves_only():
+    assert DecisionTreeClassifier() != DecisionTreeClassifier()
+    assert len({DecisionTreeClassifier(), DecisionTreeClassifier()}) == 2
+
+
+def test_not_fitted_is_caught_as_either_builtin():
+    for builtin in (ValueError, AttributeError):
+        with pytest.raises(builtin, match="not fitted"):
+            DecisionTreeClassifier().predict([[1]])
+
+
+def test_not_fitted_is_scikit_learns_where_that_is_loaded(monkeypatch):
+    class TheirError(ValueError, AttributeError):
+        pass
+
+    monkeypatch.setitem(sys.modules, "sklearn.exceptions", SimpleNamespace(NotFittedError=TheirError))
+    error = not_fitted("not fitted")
+    assert isinstance(error, NotFittedError)
+    assert isinstance(error, TheirError)
+    copy = pickle.loads(pickle.dumps(error))  # noqa: S301  our own bytes
+    assert isinstance(copy, NotFittedError)
+    assert copy.args == ("not fitted",)
+    monkeypatch.delitem(sys.modules, "sklearn.exceptions")
+    copy = pickle.loads(pickle.dumps(error))  # noqa: S301
+    assert type(copy) is NotFittedError
+
+
+def test_estimators_need_nothing_but_numpy_and_numba(run_python):
+    """Growing, asking, copying and showing import no optional package, and work where none is installed."""
+    code = """
+import sys
+optional = ["sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib"]
+sys.modules |= dict.fromkeys(optional)
+import copy, pickle
+import dtnumba
+X, y = [[0.0], [1.0], [2.0]], ["a", "b", "b"]
+model = dtnumba.DecisionTreeClassifier(random_state=0).fit(X, y)
+assert pickle.loads(pickle.dumps(copy.deepcopy(model))).predict(X).tolist() == y
+assert model.score(X, y) == 1.0
+try:
+    model.decision_path(X)
+except ImportError as error:
+    print(error)
+print(repr(model.set_params(max_depth=1)))
+"""
+    said = run_python(code).splitlines()
+    assert said == [
+        "decision_path returns a SciPy matrix, and SciPy is not installed: pip install scipy",
+        "DecisionTreeClassifier(max_depth=1, random_state=0)",
+    ]
