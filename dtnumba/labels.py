@@ -153,16 +153,18 @@ def _encode_by_range(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int
 
 def _encode_objects(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     index: dict[Any, int] = {}
-    codes = np.empty(len(column), np.int64)
-    for row, value in enumerate(column.tolist()):
-        if type(value).__name__ in _MISSING or (isinstance(value, (float, np.floating)) and np.isnan(value)):
-            raise ValueError(f"Input y contains NaN: row {row} has the label {value!r}. {_LEFT_OUT}")
-        try:
-            codes[row] = index.setdefault(value, len(index))
-        except TypeError as error:
-            raise ValueError(
-                f"Unknown label type: row {row} of y holds {value!r}; a label must be hashable, like text or a tuple"
-            ) from error
+    values = column.tolist()
+    try:
+        codes = np.fromiter((index.setdefault(value, len(index)) for value in values), np.int64, len(values))
+    except TypeError as error:
+        row = next(row for row, value in enumerate(values) if not _is_hashable(value))
+        raise ValueError(
+            f"Unknown label type: row {row} of y holds {values[row]!r}; a label must be hashable, like text or a tuple"
+        ) from error
+    for label, code in index.items():
+        if type(label).__name__ in _MISSING or (isinstance(label, (float, np.floating)) and np.isnan(label)):
+            row = int((codes == code).argmax())
+            raise ValueError(f"Input y contains NaN: row {row} has the label {label!r}. {_LEFT_OUT}")
     labels = list(index)
     if all(isinstance(label, float) for label in labels):
         _check_label_floats(np.array(labels))
@@ -174,6 +176,14 @@ def _encode_objects(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int6
     for place, i in enumerate(order):
         classes[place], places[i] = labels[i], place
     return classes, places[codes]
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)

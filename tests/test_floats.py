@@ -15,8 +15,13 @@ BIG = 2**53
 def test_floats_are_not_copied(dtype, view):
     base = np.arange(24, dtype=dtype).reshape(4, 6)
     array = {
-        "C": base, "F": np.asfortranarray(base), "strided": base[::2, 1::3], "reversed": base[::-1, ::-2],
-        "transposed": base.T, "read-only": base.view(), "broadcast": np.broadcast_to(base[:1], (5, 6)),
+        "C": base,
+        "F": np.asfortranarray(base),
+        "strided": base[::2, 1::3],
+        "reversed": base[::-1, ::-2],
+        "transposed": base.T,
+        "read-only": base.view(),
+        "broadcast": np.broadcast_to(base[:1], (5, 6)),
     }[view]
     if view == "read-only":
         array.flags.writeable = False

@@ -46,13 +46,18 @@ def test_pandas_columns_of_several_dtypes_meet_in_the_narrowest_that_holds_all(p
 
 
 def test_pandas_nullable_arrow_sparse_and_object_columns_are_read(pd, pa):
-    frame = pd.DataFrame({
-        "nullable": pd.array([1, None], "Int64"), "small": pd.array([1.5, None], "Float32"),
-        "flag": pd.array([True, None], "boolean"), "arrow": pd.array([1, None], "int64[pyarrow]"),
-        "arrow flag": pd.array([None, False], "bool[pyarrow]"),
-        "decimal": pd.Series([Decimal("1.5"), None], dtype=pd.ArrowDtype(pa.decimal128(5, 2))),
-        "sparse": pd.arrays.SparseArray([0, 2.5]), "object": pd.Series([1, None], dtype=object),
-    })
+    frame = pd.DataFrame(
+        {
+            "nullable": pd.array([1, None], "Int64"),
+            "small": pd.array([1.5, None], "Float32"),
+            "flag": pd.array([True, None], "boolean"),
+            "arrow": pd.array([1, None], "int64[pyarrow]"),
+            "arrow flag": pd.array([None, False], "bool[pyarrow]"),
+            "decimal": pd.Series([Decimal("1.5"), None], dtype=pd.ArrowDtype(pa.decimal128(5, 2))),
+            "sparse": pd.arrays.SparseArray([0, 2.5]),
+            "object": pd.Series([1, None], dtype=object),
+        }
+    )
     expected = [[1, 1.5, 1, 1, NAN, 1.5, 0, 1], [NAN, NAN, NAN, NAN, 0, NAN, 2.5, NAN]]
     assert same(read_frame(frame, fitting=True), np.float64, expected)
     assert read_frame(frame[["small"]], fitting=True).dtype == np.float32
@@ -73,10 +78,16 @@ def test_a_lazy_frame_is_refused_with_the_way_out(pl):
 
 
 def test_arrow_tables_and_batches_are_read_and_null_is_missing(pa):
-    table = pa.table({
-        "a": [1, None], "b": pa.array([1.5, None], pa.float32()), "c": [True, None], "d": pa.nulls(2),
-        "e": pa.array([Decimal("1.5"), None]), "f": pa.array(np.float16([1, 2])),
-    })
+    table = pa.table(
+        {
+            "a": [1, None],
+            "b": pa.array([1.5, None], pa.float32()),
+            "c": [True, None],
+            "d": pa.nulls(2),
+            "e": pa.array([Decimal("1.5"), None]),
+            "f": pa.array(np.float16([1, 2])),
+        }
+    )
     expected = [[1, 1.5, 1, NAN, 1.5, 1], [NAN, NAN, NAN, NAN, NAN, 2]]
     assert same(read_frame(table, fitting=True), np.float64, expected)
     assert same(read_frame(table.to_batches()[0], fitting=True), np.float64, expected)
@@ -95,8 +106,11 @@ def test_any_other_frame_is_read_as_an_array():
 
 def test_pandas_columns_that_are_not_numbers_are_named(pd):
     columns = {
-        "city": pd.Categorical(["Rome", "Oslo"]), "colour": ["red", "blue"], "day": pd.to_datetime(["2020-01-02"] * 2),
-        "zone": pd.to_datetime(["2020-01-02"] * 2, utc=True), "span": pd.interval_range(0, 2),
+        "city": pd.Categorical(["Rome", "Oslo"]),
+        "colour": ["red", "blue"],
+        "day": pd.to_datetime(["2020-01-02"] * 2),
+        "zone": pd.to_datetime(["2020-01-02"] * 2, utc=True),
+        "span": pd.interval_range(0, 2),
     }
     for name, values in columns.items():
         with pytest.raises(ValueError, match=rf"column '{name}' has dtype .* holds (Rome|red|2020|\(0, 1]).* encode"):
@@ -108,9 +122,13 @@ def test_pandas_columns_that_are_not_numbers_are_named(pd):
 def test_polars_and_arrow_columns_that_are_not_numbers_are_named(pl, pa):
     day = dt.date(2020, 1, 2)
     frames = [
-        pl.DataFrame({"fine": [1], "c": ["red"]}), pl.DataFrame({"c": pl.Series(["red"], dtype=pl.Categorical)}),
-        pl.DataFrame({"c": [day]}), pl.DataFrame({"c": pl.Series([None], dtype=pl.String)}),
-        pa.table({"c": ["red"]}), pa.table({"c": pa.array(["red"]).dictionary_encode()}), pa.table({"c": [day]}),
+        pl.DataFrame({"fine": [1], "c": ["red"]}),
+        pl.DataFrame({"c": pl.Series(["red"], dtype=pl.Categorical)}),
+        pl.DataFrame({"c": [day]}),
+        pl.DataFrame({"c": pl.Series([None], dtype=pl.String)}),
+        pa.table({"c": ["red"]}),
+        pa.table({"c": pa.array(["red"]).dictionary_encode()}),
+        pa.table({"c": [day]}),
     ]
     for frame in frames:
         with pytest.raises(ValueError, match=r"column 'c' has dtype .* holds (red|2020-01-02|None), .* encode"):
@@ -120,8 +138,11 @@ def test_polars_and_arrow_columns_that_are_not_numbers_are_named(pl, pa):
 def test_integers_that_float64_cannot_tell_apart_are_refused_in_every_library(pd, pl, pa):
     big = {"id": [2**53, 2**53 + 1, None]}
     frames = [
-        pd.DataFrame({"id": big["id"][:2]}), pd.DataFrame(big, dtype="Int64"),
-        pd.DataFrame(big, dtype="int64[pyarrow]"), pl.DataFrame(big), pa.table(big),
+        pd.DataFrame({"id": big["id"][:2]}),
+        pd.DataFrame(big, dtype="Int64"),
+        pd.DataFrame(big, dtype="int64[pyarrow]"),
+        pl.DataFrame(big),
+        pa.table(big),
     ]
     for frame in frames:
         with pytest.raises(ValueError, match="column 'id' holds 9007199254740992 and 9007199254740993"):

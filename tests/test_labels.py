@@ -55,12 +55,16 @@ def test_labels_in_series_of_every_library(library):
     words = ["b", "a", "b"]
     series = {
         "pandas": lambda: [
-            module.Series(words), module.Series(words, dtype="string"), module.Series(words, index=[7, 8, 9]),
+            module.Series(words),
+            module.Series(words, dtype="string"),
+            module.Series(words, index=[7, 8, 9]),
             module.Series(module.Categorical(words, categories=["b", "a"])),
         ],
         "polars": lambda: [module.Series(words), module.Series(words, dtype=module.Categorical)],
         "pyarrow": lambda: [
-            module.array(words), module.chunked_array([words]), module.array(words).dictionary_encode(),
+            module.array(words),
+            module.chunked_array([words]),
+            module.array(words).dictionary_encode(),
         ],
     }[library]()
     for y in series:
@@ -128,8 +132,14 @@ def test_y_must_be_there_dense_and_of_the_length_of_x():
 @pytest.mark.parametrize(
     "y",
     [
-        [1, 2.5], np.array([1, 2], np.int8), np.array([1.5, 2], object), np.array([1.5, 2], ">f8"), [True, False],
-        np.arange(4.0)[::2], np.arange(4.0).reshape(2, 2), np.asfortranarray(np.arange(4.0).reshape(2, 2)),
+        [1, 2.5],
+        np.array([1, 2], np.int8),
+        np.array([1.5, 2], object),
+        np.array([1.5, 2], ">f8"),
+        [True, False],
+        np.arange(4.0)[::2],
+        np.arange(4.0).reshape(2, 2),
+        np.asfortranarray(np.arange(4.0).reshape(2, 2)),
     ],
     ids=str,
 )

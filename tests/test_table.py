@@ -25,9 +25,17 @@ def layouts(base):
     frozen = base.copy()
     frozen.flags.writeable = False
     return {
-        "C": base, "F": np.asfortranarray(base), "transposed": base.T, "every second": base[::2, ::2],
-        "reversed": base[::-1, ::-1], "rows reversed": base[::-1], "one row": base[1:2], "one column": base[:, 1:2],
-        "one cell": base[1:2, 1:2], "read-only": frozen, "broadcast": np.broadcast_to(base[0], (3, base.shape[1])),
+        "C": base,
+        "F": np.asfortranarray(base),
+        "transposed": base.T,
+        "every second": base[::2, ::2],
+        "reversed": base[::-1, ::-1],
+        "rows reversed": base[::-1],
+        "one row": base[1:2],
+        "one column": base[:, 1:2],
+        "one cell": base[1:2, 1:2],
+        "read-only": frozen,
+        "broadcast": np.broadcast_to(base[0], (3, base.shape[1])),
     }
 
 
