@@ -93,28 +93,45 @@ class MakeBins(NamedTuple):
 
 
 @inline
+def _run_end(keys, i, n):
+    """Return where the run of values equal to keys[i] ends."""
+    end = i + 1
+    while end < n and keys[end] == keys[i]:
+        end += 1
+    return end
+
+
+@inline
 def _fill_bins(keys, n, distinct, task, to):
-    """Close a bin when it holds its share of the rows left; a value that is a share by itself gets its own."""
-    code, in_bin, rows_left, i = 0, 0, n, 0
+    """Cut sorted values into bins of like size; a value that fills a bin by itself gets its own.
+
+    The rows of such heavy values do not count towards the size of the other bins, so these share what is left evenly.
+    """
+    heavy, rows_left, i = 0, n, 0
     while i < n:
-        run = i + 1
-        while run < n and keys[run] == keys[i]:
-            run += 1
+        end = _run_end(keys, i, n)
+        if (end - i) * task.most >= n:
+            heavy += 1
+            rows_left -= end - i
+        i = end
+    code, in_bin, i = 0, 0, 0
+    while i < n:
+        end = _run_end(keys, i, n)
+        following = _run_end(keys, end, n) - end if end < n else 0
+        is_heavy = (end - i) * task.most >= n
+        heavy -= is_heavy
         if in_bin == 0:
             task.low[to, code] = bits_from_key(keys[i], task.form)
         task.high[to, code] = bits_from_key(keys[i], task.form)
-        in_bin += run - i
-        after = run
-        while after < n and keys[after] == keys[min(run, n - 1)]:
-            after += 1
-        share = rows_left / (task.most - code)
+        in_bin += end - i
+        bins_left = task.most - code - heavy
         # Close where stopping here misses the share by less than taking the next value too would.
-        closes = distinct <= task.most or (code < task.most - 1 and in_bin + (in_bin + after - run) > 2.0 * share)
-        if closes or run == n:
+        fills = following * task.most >= n or (2 * in_bin + following) * bins_left > 2 * rows_left
+        if distinct <= task.most or is_heavy or (fills and bins_left > 1) or end == n:
             code += 1
-            rows_left -= in_bin
+            rows_left -= 0 if is_heavy else in_bin
             in_bin = 0
-        i = run
+        i = end
     return code
 
 

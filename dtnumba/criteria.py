@@ -82,10 +82,12 @@ def _additive_gain(criterion, parent, children, weights):
     weight = 0.0
     for v in range(len(weights)):
         weight += weights[v]
-    gain = impurity_of(criterion, parent, weight)
+    impurity = impurity_of(criterion, parent, weight)
+    gain = impurity
     for v in range(len(weights)):
         gain -= weights[v] / weight * impurity_of(criterion, children[v], weights[v])
-    return gain
+    # What rounding leaves below zero is nothing gained, and no reason to stop.
+    return 0.0 if -1e-12 * impurity < gain < 0.0 else gain
 
 
 def _no_information(criterion, share):
@@ -322,11 +324,11 @@ class Poisson(NamedTuple):
         weight = 0.0
         for v in range(len(weights)):
             weight += weights[v]
-        gain = -parent[0] * math.log(parent[0] / weight) if parent[0] > 0.0 else 0.0
+        mean, gain = parent[0] / weight, 0.0
         for v in range(len(weights)):
             if children[v][0] > 0.0:
-                gain += children[v][0] * math.log(children[v][0] / weights[v])
-        return gain / weight
+                gain += children[v][0] * math.log(children[v][0] / weights[v] / mean)
+        return max(gain, 0.0) / weight
 
     def loss(self, y, value):
         return y * math.log(y / value) - y + value if y > 0.0 else value

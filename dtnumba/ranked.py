@@ -174,9 +174,12 @@ def _cost(target, o, node_start, weights, moments, n, weight, moment):
             weight_before += weights[at]
             moment_before += moments[at]
         step //= 2
-    median = target.by_rank[node_start + at, o] if at < n else 0.0
-    weight_beyond, moment_beyond = float(2 * weight_before - weight), float(moment - 2 * moment_before)
-    return median * weight_beyond * target.unit + moment_beyond * target.units[o]
+    median, weight_beyond = target.by_rank[node_start + at, o] if at < n else 0.0, 2 * weight_before - weight
+    moment_beyond = moment - 2 * moment_before
+    if target.unit == 1.0:
+        # Whole, so that a row of weight two costs to the bit what two rows cost.
+        return float(np.int64(np.rint(median / target.units[o])) * weight_beyond + moment_beyond) * target.units[o]
+    return median * float(weight_beyond) * target.unit + float(moment_beyond) * target.units[o]
 
 
 @inline
@@ -228,7 +231,7 @@ def _note(target, sequence, start, end, stop, feature, criterion, total, out, fo
     for i in range(end, stop if side == 1 else end):
         weight += target.weights[sequence[i] & ROW]
     share = float(weight) / float(total)
-    out.gain[feature] = saved / (float(total) * target.unit)
+    out.gain[feature] = max(saved, 0.0) / (float(total) * target.unit)  # below zero is rounding
     out.information[feature] = information_of(criterion, share) + information_of(criterion, 1.0 - share)
     n_left = best_i + 1 - start + n_missing * side
     after = np.int64(sequence[best_i + 1] & ROW) if best_i + 1 < end else np.int64(NOTHING)
