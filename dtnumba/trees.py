@@ -115,6 +115,9 @@ def check(trees: Trees, n_features: int | None = None) -> Trees:
 
 
 def _check_maps(trees: Trees, inner: np.ndarray, fan: np.ndarray) -> None:
+    for name, start, end in (("branch", trees.branch_start, len(trees.branch)), ("cut", trees.cut_start, len(trees.cut))):
+        covers = len(start) in {1, trees.n_nodes + 1} and start[0] == 0 and start[-1] == end and (np.diff(start) >= 0).all()
+        _demand(covers, 0, f"{name}_start must ascend from 0 to {end}, an entry a node and one more")
     n_cuts, n_branches = _lengths(trees.cut_start, trees.n_nodes), _lengths(trees.branch_start, trees.n_nodes)
     cuts, branches = n_cuts[inner], n_branches[inner]
     plain = (cuts == 0) & (branches == 0)
@@ -122,10 +125,10 @@ def _check_maps(trees: Trees, inner: np.ndarray, fan: np.ndarray) -> None:
     _all(~plain | ~np.isnan(trees.threshold[inner]), inner, "a threshold must be a number")
     _all((cuts == 0) | (branches > 0) | (cuts + 1 == fan), inner, "cuts must be one fewer than children")
     _all((cuts == 0) | (branches == 0) | (branches == cuts + 1), inner, "a map over cuts must have an entry a range")
-    _all(plain | (trees.missing_left[inner] < fan), inner, "missing values must go to a child")
-    for node in inner[cuts > 1]:
+    _all(trees.missing_left[inner] < fan, inner, "missing values must go to a child")
+    for node in inner[cuts > 0]:
         row = trees.cut[trees.cut_start[node] : trees.cut_start[node + 1]]
-        _demand((np.diff(row) > 0).all(), node, "cuts must ascend")
+        _demand((np.diff(row) > 0).all() and not np.isnan(row[0]), node, "cuts must be numbers that ascend")
     for k, node in zip(fan[branches > 0], inner[branches > 0], strict=True):
         row = trees.branch[trees.branch_start[node] : trees.branch_start[node + 1]]
         _demand(((row >= 0) & (row < k)).all(), node, "a map must name children")

@@ -7,6 +7,8 @@ import naive
 import numpy as np
 import pytest
 
+from dtnumba import criteria
+from dtnumba._jit import in_python
 from dtnumba.criteria import (
     CRITERIA,
     NO_GAIN,
@@ -29,6 +31,14 @@ from dtnumba.criteria import (
 each_of_classes = pytest.mark.parametrize("criterion", names_for("classes"))
 each_of_sums = pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
 pytestmark = pytest.mark.small
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(monkeypatch):
+    """Run what kernels absorb as the plain Python it is written in; test_grow.py runs it compiled."""
+    for name, function in vars(criteria).items():
+        if hasattr(function, "py_func"):
+            monkeypatch.setattr(criteria, name, in_python(function))
 
 
 def made(criterion):
