@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import by_type, inline
-from dtnumba.criteria import NO_GAIN, information_of
+from dtnumba.criteria import NO_GAIN, TIE, information_of
 from dtnumba.targets import add, keep, rest, rows_in, split_gain, split_score, take, weight_of, zero
 
 CONSTANT, BARREN, FOUND = 0, 1, 2
@@ -72,7 +72,7 @@ def _scan_sequence(target, sequence, start, stop, node_start, feature, criterion
     if end == start or (n_missing == 0 and not varies(sequence, start, end)):
         return CONSTANT
     n, least, close = stop - start, limits.min_samples_leaf, np.uint64(end - 1)
-    best_score, best_i, best_side = NO_GAIN, np.int64(-1), 0
+    bar, best_i, best_side = NO_GAIN, np.int64(-1), 0
     best_left = zero(target, work.best)
     for side in range(2 if n_missing > 0 else 1):
         left = zero(target, work.left)
@@ -90,8 +90,8 @@ def _scan_sequence(target, sequence, start, stop, node_start, feature, criterion
             if i >= legal and (i == close or sequence[i + _ONE] & NEW):
                 right = rest(target, total, left, work.right)
                 score = split_score(target, criterion, left, right, work)
-                if score > best_score and _heavy_enough(target, left, right, limits.min_weight_leaf):
-                    best_score, best_i, best_side = score, np.int64(i), side
+                if score > bar and _heavy_enough(target, left, right, limits.min_weight_leaf):
+                    best_i, best_side, bar = np.int64(i), side, bar_above(score)
                     best_left = keep(target, left, work.best)
     if best_i < 0:
         return BARREN
@@ -106,6 +106,15 @@ def _scan_sequence(target, sequence, start, stop, node_start, feature, criterion
 
 # Targets without sums (absolute_error) walk the same records in their own way.
 scan_order = by_type("scan_order", _scan_sequence)
+
+
+@inline
+def bar_above(score):
+    """Return what a later cut must exceed: nearly equal scores are a tie, and the first cut keeps it.
+
+    So a criterion written with another rounding grows the same tree.
+    """
+    return score + TIE * max(1.0, abs(score))
 
 
 @inline
@@ -142,7 +151,7 @@ def scan_bins(hist, base, width, occupied, n_codes, feature, n, target, criterio
         m -= 1
     if m == 0 or (m == 1 and n_missing == 0):
         return CONSTANT
-    best_score, best_i, best_side, best_n = NO_GAIN, np.int64(-1), 0, np.int64(0)
+    bar, best_i, best_side, best_n = NO_GAIN, np.int64(-1), 0, np.int64(0)
     best_left = zero(target, work.best)
     # Where every bin is a legal child, rows need not be counted, and weights stand in for them.
     most = n - limits.min_samples_leaf if limits.min_samples_leaf > 1 else np.iinfo(np.int64).max
@@ -161,8 +170,8 @@ def scan_bins(hist, base, width, occupied, n_codes, feature, n, target, criterio
             if n_left >= limits.min_samples_leaf:
                 right = rest(target, total, left, work.right)
                 score = split_score(target, criterion, left, right, work)
-                if score > best_score and _heavy_enough(target, left, right, limits.min_weight_leaf):
-                    best_score, best_i, best_side, best_n = score, i, side, n_left
+                if score > bar and _heavy_enough(target, left, right, limits.min_weight_leaf):
+                    best_i, best_side, best_n, bar = i, side, n_left, bar_above(score)
                     best_left = keep(target, left, work.best)
     if best_i < 0:
         return BARREN

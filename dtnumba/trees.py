@@ -115,9 +115,10 @@ def check(trees: Trees, n_features: int | None = None) -> Trees:
 
 
 def _check_maps(trees: Trees, inner: np.ndarray, fan: np.ndarray) -> None:
-    for name, start, end in (("branch", trees.branch_start, len(trees.branch)), ("cut", trees.cut_start, len(trees.cut))):
-        covers = len(start) in {1, trees.n_nodes + 1} and start[0] == 0 and start[-1] == end and (np.diff(start) >= 0).all()
-        _demand(covers, 0, f"{name}_start must ascend from 0 to {end}, an entry a node and one more")
+    for name, start, column in (("cut", trees.cut_start, trees.cut), ("branch", trees.branch_start, trees.branch)):
+        covers = len(start) in {1, trees.n_nodes + 1} and start[0] == 0 and start[-1] == len(column)
+        ascends = bool((np.diff(start) >= 0).all())
+        _demand(covers and ascends, 0, f"{name}_start must ascend from 0 to the end of {name}, a node a step")
     n_cuts, n_branches = _lengths(trees.cut_start, trees.n_nodes), _lengths(trees.branch_start, trees.n_nodes)
     cuts, branches = n_cuts[inner], n_branches[inner]
     plain = (cuts == 0) & (branches == 0)
