@@ -73,7 +73,6 @@ def test_depths_need_no_recursion():
         (INTERVAL, "missing_left", 0, 2, "missing"),
         (RANGES, "missing_left", 0, 4, "missing"),
         (CATEGORIES, "missing_left", 0, 3, "missing"),
-        (RANGES, "right", 0, 2, ""),
     ],
 )
 def test_a_broken_node_is_named(spec, column, node, value, rule):
