@@ -213,6 +213,8 @@ def _look_at_codes(target, splitter, job, scratch, node, first, last, total):
         varying += found != CONSTANT
         if slot == NO_SLOT:
             _clear_marked(own, base, splitter.width, f)
+    if slot == len(own.free) - 2:
+        nodes[node, SLOT] = NO_SLOT  # the last table is not kept: the next node to need one overwrites it
     return varying
 
 
