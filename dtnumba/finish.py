@@ -99,8 +99,8 @@ class DescribeNodes(NamedTuple):
     def run(self, worker):
         sums, seen = self.sums[worker], self.seen[worker]
         while True:
-            node = take_ticket(self.counter)
-            if node >= len(self.summary.start):
+            node = len(self.summary.start) - 1 - take_ticket(self.counter)  # children before their parents
+            if node < 0:
                 break
             for k in range(len(sums)):
                 sums[k] = 0
@@ -130,32 +130,12 @@ def _numbered(growing):
 
 def _summarise(columns, target, criterion, splitter, width, workers):
     m, n_rows = len(columns.feature), columns.stop[0]
-    summary = Summary(columns.start, columns.stop, np.empty((m, width)), np.empty(m), np.empty(m))
-    threads = workers if n_rows >= PARALLEL_ROWS else 1
+    summary = Summary(columns.left, columns.start, columns.stop, np.empty((m, width)), np.empty(m), np.empty(m))
+    # Where the order of the rows counts, a parent's is made of its children's.
+    threads = workers if n_rows >= PARALLEL_ROWS and target.n_weights > 0 else 1
     sums, seen = np.empty((threads, target.n_stats), np.int64), np.empty((threads, getattr(target, "n_moments", 1)))
     launch(DescribeNodes(target, criterion, splitter, summary, sums, seen, np.zeros(1, np.int64)), threads)
-    if target.n_weights == 0:
-        _describe_divided(columns, target, criterion, splitter, summary)
     return summary
-
-
-def _describe_divided(columns, target, criterion, splitter, summary):
-    """Write medians and losses of inner nodes: growth left only the rows of leaves in the order of their targets."""
-    for node in np.flatnonzero(columns.feature != LEAF):
-        rows = [splitter.row_at(i) for i in range(columns.start[node], columns.stop[node])]
-        losses = 0.0
-        for o in range(target.y.shape[1]):
-            y, weights = target.y[rows, o], target.weights[rows]
-            order = np.lexsort((weights, y))
-            y, weights = y[order], weights[order]
-            reached = 2 * np.cumsum(weights)
-            k = int(np.searchsorted(reached, reached[-1] // 2 + reached[-1] % 2))
-            value = y[k]
-            if 2 * reached[k] == reached[-1] and k + 1 < len(y):
-                value = value / 2 + y[k + 1] / 2
-            summary.value[node, o] = value
-            losses += sum(w * criterion.loss(v, value) for w, v in zip(weights.tolist(), y.tolist(), strict=True))
-        summary.impurity[node] = losses / float(weights.sum()) / target.y.shape[1]
 
 
 def finish(growing, target, criterion, splitter, thresholds_of, width, workers):

@@ -211,6 +211,8 @@ class Values:
         is_ranked = getattr(kind, "target", "numbers") == "ranks"
         centres = _centres(y[weights.kept]) if is_ranked or getattr(kind, "centred", False) else np.zeros(n_outputs)
         centred = y - centres
+        if len(weights.kept) < len(y):
+            centred[weights.integers == 0] = 0.0  # may be huge, and would make the unit of all others coarse
         weighted, multiplier = centred, weights.integers
         if weights.unit != 1.0:
             weighted = centred * (weights.integers * weights.unit)[:, None]
@@ -223,6 +225,7 @@ class Values:
                 units=units,
                 centred=centred,
                 rank=ranks,
+                merged=np.zeros(len(y), np.int64),
                 by_rank=by_rank,
                 weights=weights.integers,
                 unit=weights.unit,

@@ -15,6 +15,7 @@ describe = by_type("describe")
 class Summary(NamedTuple):
     """What the nodes of a tree hold, in canonical order."""
 
+    left: np.ndarray  # (m,) int32; below zero at a leaf
     start: np.ndarray  # (m,) int64
     stop: np.ndarray
     value: np.ndarray  # (m, width) float64
@@ -110,15 +111,37 @@ class RankedLeaves:
         total = sums[0]
         summary.weight[node] = float(total) * self.unit
         for o in range(self.y.shape[1]):
+            _restore_order(self, rows, summary, node, o)
             before, i = np.int64(0), start
-            while 2 * (before + self.weights[row_in_order(rows, o, i)]) < total:
-                before += self.weights[row_in_order(rows, o, i)]
+            while 2 * (before + self.weights[self.rank[i, o]]) < total:
+                before += self.weights[self.rank[i, o]]
                 i += 1
-            value = self.y[row_in_order(rows, o, i), o]
-            if 2 * (before + self.weights[row_in_order(rows, o, i)]) == total and i + 1 < stop:
-                value = value / 2.0 + self.y[row_in_order(rows, o, i + 1), o] / 2.0
+            value = self.y[self.rank[i, o], o]
+            if 2 * (before + self.weights[self.rank[i, o]]) == total and i + 1 < stop:
+                value = value / 2.0 + self.y[self.rank[i + 1, o], o] / 2.0
             summary.value[node, o] = value
-            lowest, highest = self.y[row_in_order(rows, o, start), o], self.y[row_in_order(rows, o, stop - 1), o]
+            lowest, highest = self.y[self.rank[start, o], o], self.y[self.rank[stop - 1, o], o]
             largest = max(loss_of(criterion, lowest, value), loss_of(criterion, highest, value))
             impurity += _mean_loss(self, criterion, rows, summary, node, o, value, largest, sums[0])
         summary.impurity[node] = impurity / self.y.shape[1]
+
+
+@inline
+def _restore_order(target, rows, summary, node, o):
+    """Write a node's rows in the order of output o at target.rank[start:stop, o], its children's merged.
+
+    Growth divides the order of a node among its children, so only leaves still have theirs; children come first here.
+    """
+    start, stop, left = summary.start[node], summary.stop[node], summary.left[node]
+    if left < 0:
+        for i in range(start, stop):
+            target.rank[i, o] = row_in_order(rows, o, i)
+        return
+    a, border = start, summary.stop[left]
+    b = border
+    for i in range(start, stop):
+        from_left = b == stop or (a < border and target.y[target.rank[a, o], o] <= target.y[target.rank[b, o], o])
+        target.merged[i] = target.rank[a if from_left else b, o]
+        a, b = (a + 1, b) if from_left else (a, b + 1)
+    for i in range(start, stop):
+        target.rank[i, o] = target.merged[i]

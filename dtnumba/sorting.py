@@ -222,9 +222,10 @@ def _presort_few(cells, kept, order):
     places = np.argsort(values, axis=1, kind="stable")
     values = np.take_along_axis(values, places, axis=1)
     records = kept[places]
-    with np.errstate(invalid="ignore"):
-        records[:, 1:] |= np.where(values[:, 1:] != values[:, :-1], NEW, np.uint32(0))
-    records |= np.where(np.isnan(values), MISSING, np.uint32(0))
+    missing = np.isnan(values)
+    is_new = (values[:, 1:] != values[:, :-1]) & ~missing[:, :-1]  # missing values come last and are one value
+    records[:, 1:] |= np.where(is_new, NEW, np.uint32(0))
+    records |= np.where(missing, MISSING, np.uint32(0))
     order[: p * n] = records.ravel()
 
 

@@ -144,7 +144,8 @@ def fixed_weights(weight: NDArray[np.float64] | None, n_rows: int) -> Weights:
     total = float(weight.sum())
     if total < 2.0**_ROOM_BITS and (weight == np.floor(weight)).all():
         return Weights(weight.astype(np.int64), 1.0, total, kept, are_one=False)
-    # As fine as the sum allows; a power of two, so exact to undo.
+    # As fine as the sum allows; a power of two, so exact to undo. The sum is the same in any order of the rows.
+    total = math.fsum(weight)
     unit = 2.0 ** max(math.frexp(total)[1] - _ROOM_BITS, -1074)
     integers = np.rint(weight / unit).astype(np.int64)
     integers[kept] = np.maximum(integers[kept], 1)

@@ -41,7 +41,12 @@ def run_python(tmp_path_factory):
         script = [str(code)] if isinstance(code, Path) else ["-c", code]
         done = subprocess.run(
             [sys.executable, "-X", "faulthandler", "-W", warnings, *script],
-            check=False, capture_output=True, text=True, cwd=elsewhere, env=variables, timeout=timeout,
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=elsewhere,
+            env=variables,
+            timeout=timeout,
         )
         assert done.returncode == 0, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout

@@ -180,12 +180,21 @@ def layout(*specs):
     cut_start, cut = ragged("cuts", np.float64)
     m = len(rows)
     return Trees(
-        root=np.array(roots), feature=each("feature", -1, np.int32), threshold=each("threshold", np.nan, np.float64),
-        left=each("left", -1, np.int32), right=each("right", -1, np.int32),
+        root=np.array(roots),
+        feature=each("feature", -1, np.int32),
+        threshold=each("threshold", np.nan, np.float64),
+        left=each("left", -1, np.int32),
+        right=each("right", -1, np.int32),
         missing_left=each("missing", 0, np.uint8),
         value=np.array([[np.nan if isinstance(row, dict) else row] for row in rows], dtype=np.float64),
-        branch_start=branch_start, branch=branch, cut_start=cut_start, cut=cut,
-        n_samples=np.ones(m, np.int64), weight=np.ones(m), impurity=np.zeros(m), gain=np.zeros(m),
+        branch_start=branch_start,
+        branch=branch,
+        cut_start=cut_start,
+        cut=cut,
+        n_samples=np.ones(m, np.int64),
+        weight=np.ones(m),
+        impurity=np.zeros(m),
+        gain=np.zeros(m),
     )
 
 

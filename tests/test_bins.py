@@ -170,7 +170,9 @@ def large():
     not_sampled = np.setdiff1d(np.arange(N_LARGE), sample_rows(rows_of(np.empty(N_LARGE))))[:100]
     X = np.stack(
         [
-            generator.normal(size=N_LARGE), generator.integers(0, 255, N_LARGE), generator.integers(0, 200, N_LARGE),
+            generator.normal(size=N_LARGE),
+            generator.integers(0, 255, N_LARGE),
+            generator.integers(0, 200, N_LARGE),
             generator.integers(0, 255, N_LARGE),
         ],
         axis=1,

@@ -263,9 +263,7 @@ def test_without_any_folder_kernels_work_after_one_warning(copy):
 def test_processes_that_compile_at_once_do_not_disturb_each_other(copy):
     variables = os.environ | {"PYTHONPATH": str(copy.folder / "site"), "NUMBA_CACHE_DIR": str(copy.cache)}
     running = [
-        subprocess.Popen(
-            [sys.executable, "-c", ASK], env=variables, cwd=copy.folder, stdout=subprocess.PIPE, text=True
-        )
+        subprocess.Popen([sys.executable, "-c", ASK], env=variables, cwd=copy.folder, stdout=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
     answers = [process.communicate(timeout=120)[0].split() for process in running]

@@ -151,9 +151,7 @@ def test_float_target_of_many_values_is_regression(write, printed):
     assert re.search(r"all rows +150 rows  mean 5\.\d+", out)
 
 
-@pytest.mark.parametrize(
-    ("task", "kind"), [("auto", "3 classes"), ("class", "3 classes"), ("regression", "numbers")]
-)
+@pytest.mark.parametrize(("task", "kind"), [("auto", "3 classes"), ("class", "3 classes"), ("regression", "numbers")])
 def test_task_decides_about_a_target_of_few_numbers(write, printed, task, kind):
     text = "x,y\n" + "".join(f"{i},{i // 10}.50\n" for i in range(30))
     assert f"'y': {kind}\n" in printed(write(text), "--task", task)

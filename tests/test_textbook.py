@@ -180,9 +180,7 @@ def test_iris_takes_nine_leaves_to_separate(iris):
 def test_iris_is_separated_in_the_order_of_rparts_pruning_sequence(iris):
     # Errors as shares of those at the root: 1, 0.5, 0.06 after 0, 1, 2 splits.
     X, y = iris
-    errors = [
-        round(150 * (1 - DecisionTreeClassifier(max_leaf_nodes=most).fit(X, y).score(X, y))) for most in (2, 3)
-    ]
+    errors = [round(150 * (1 - DecisionTreeClassifier(max_leaf_nodes=most).fit(X, y).score(X, y))) for most in (2, 3)]
     assert errors == [50, 6]
 
 
