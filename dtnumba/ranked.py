@@ -23,7 +23,7 @@ class _RankedFields(NamedTuple):
     moments: np.ndarray  # (n, n_outputs) int64: weight * (y - offset) in units of ``units``
     units: np.ndarray  # (n_outputs,) float64
     centred: np.ndarray  # (n, n_outputs) float64: y - offset
-    # (n, n_outputs) int64 scratch. While growing: a row's place in its node's order of the target; at the end: that order
+    # (n, n_outputs) int64 scratch. While growing a row's place in the order of the target, at the end that order
     rank: np.ndarray
     merged: np.ndarray  # (n,) int64 scratch
     by_rank: np.ndarray  # (n, n_outputs) float64 scratch: ``centred`` of a node's rows in that order, at START + rank
