@@ -47,7 +47,7 @@ def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
     """Allocate what each worker needs for a subtree of n rows; every array has a row a worker."""
     t, p, size, n_trees = workers, n_features, target.n_stats, tree_size(target, n)
     n_frontier = DEPTH_FIRST_FRONTIER if limits.max_leaves >= NO_LIMIT else min(limits.max_leaves, n) + 2
-    integers = np.empty((5, t, size), np.int64)
+    integers = np.empty((4, t, size), np.int64)
     work = Work(*integers, np.empty((t, 3, n_seen)), np.empty((t, 4, n_trees), np.int64), np.empty((t, n_trees)))
     candidates = Candidates(np.empty((t, p)), np.empty((t, p)), np.empty((t, p)), np.empty((t, p, 4), np.int64))
     features = np.tile(np.arange(p), (t, 1))
@@ -72,7 +72,6 @@ def pick(scratch, worker):
         w.left[worker],
         w.right[worker],
         w.best[worker],
-        w.missing[worker],
         w.seen[worker],
         w.trees[worker],
         w.costs[worker],

@@ -78,7 +78,7 @@ class Labels:
 
     kind: ClassVar[str] = "classes"
     classes: list[NDArray[Any]]
-    codes: NDArray[np.int64]  # (n, n_outputs)
+    codes: NDArray[np.int32]  # (n, n_outputs)
 
     @property
     def sizes(self) -> list[int]:
@@ -94,21 +94,22 @@ class Labels:
         """Return the target kind of class labels."""
         counts = self.sizes
         offsets = np.array([0, *itertools.accumulate(counts)], np.int64)
-        integers, unit, n_stats = weights.integers, weights.unit, int(offsets[-1])
+        unit, n_stats = weights.unit, int(offsets[-1])
         if len(counts) > 1:
-            return ManyClasses(self.codes.astype(np.int32), offsets, integers, unit, n_stats, counts[0])
+            return ManyClasses(self.codes, offsets, weights.integers, unit, n_stats, counts[0])
         codes = self.codes[:, 0]
-        if n_stats <= 2:
-            kind = TwoClasses if weights.are_one else WeightedTwoClasses
-            return kind(codes.astype(np.uint8), offsets, integers, unit, 2, 2)
-        return Classes(codes.astype(np.int32), offsets, integers, unit, n_stats, n_stats)
+        if n_stats > 2:
+            return Classes(codes, offsets, weights.integers, unit, n_stats, n_stats)
+        if weights.are_one:
+            return TwoClasses(codes.astype(np.uint8), offsets, np.empty(0, np.int64), unit, 2, 2)
+        return WeightedTwoClasses(codes.astype(np.uint8), offsets, weights.integers, unit, 2, 2)
 
 
 def read_labels(y: Any, n_rows: int, caller: str) -> Labels:
     """Return the Labels of a classification target: labels of any hashable kind, a column an output."""
     columns = read_y(y, n_rows, caller)
     pairs = [_encode(column) for column in columns.T]
-    return Labels([classes for classes, _ in pairs], np.stack([codes for _, codes in pairs], axis=1))
+    return Labels([classes for classes, _ in pairs], np.stack([codes.astype(np.int32) for _, codes in pairs], axis=1))
 
 
 def _encode(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -60,7 +60,6 @@ class Work(NamedTuple):
     left: np.ndarray
     right: np.ndarray
     best: np.ndarray
-    missing: np.ndarray
     seen: np.ndarray  # (3, size) float64: parent, left and right as the criterion sees them
     trees: np.ndarray  # (4, size) int64: sums by rank, for targets that are ordered rather than summed
     costs: np.ndarray  # (size,) float64: cost of each cut, for the same
@@ -128,7 +127,7 @@ class _Array:
 class _ClassFields(NamedTuple):
     label: np.ndarray  # (n,) uint8 for two classes, int32 for more
     offsets: np.ndarray  # (2,) int64: 0 and the number of classes
-    weights: np.ndarray  # (n,) int64
+    weights: np.ndarray  # (n,) int64; empty where no row's weight is read
     unit: float  # a weight of 1, in the caller's units
     n_stats: int
     n_weights: int  # the first so many statistics sum to the weight

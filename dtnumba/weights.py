@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,25 +129,34 @@ def _weight_a_class(given: Any, classes: NDArray[Any], codes: NDArray[np.int64])
 class Weights:
     """Weights as integers: exact where they are whole numbers, in fixed point otherwise."""
 
-    integers: NDArray[np.int64]  # (n,); 0 only where the weight is 0
+    given: NDArray[np.int64] | None  # (n,); 0 only where the weight is 0; None where all are one
     unit: float  # a weight of 1, in the caller's units
     total: float
     kept: NDArray[np.uint32]  # (k,) rows of positive weight
-    are_one: bool
+
+    @property
+    def are_one(self) -> bool:
+        """Whether every row counts one."""
+        return self.given is None
+
+    @cached_property
+    def integers(self) -> NDArray[np.int64]:
+        """Weights of all rows, made where a target kind reads them: 8 bytes a row that most fits do without."""
+        return np.ones(len(self.kept), np.int64) if self.given is None else self.given
 
 
 def fixed_weights(weight: NDArray[np.float64] | None, n_rows: int) -> Weights:
     """Return the Weights of a fit."""
     everything = np.arange(n_rows, dtype=np.uint32)
     if weight is None or (weight == 1.0).all():
-        return Weights(np.ones(n_rows, np.int64), 1.0, float(n_rows), everything, are_one=True)
+        return Weights(None, 1.0, float(n_rows), everything)
     kept = everything if weight.all() else np.flatnonzero(weight).astype(np.uint32)
     total = float(weight.sum())
     if total < 2.0**_ROOM_BITS and (weight == np.floor(weight)).all():
-        return Weights(weight.astype(np.int64), 1.0, total, kept, are_one=False)
+        return Weights(weight.astype(np.int64), 1.0, total, kept)
     # As fine as the sum allows; a power of two, so exact to undo. The sum is the same in any order of the rows.
     total = math.fsum(weight)
     unit = 2.0 ** max(math.frexp(total)[1] - _ROOM_BITS, -1074)
     integers = np.rint(weight / unit).astype(np.int64)
     integers[kept] = np.maximum(integers[kept], 1)
-    return Weights(integers, unit, float(integers.sum()) * unit, kept, are_one=False)
+    return Weights(integers, unit, float(integers.sum()) * unit, kept)
