@@ -6,7 +6,7 @@ distinct values gets one code a value, whatever the number of rows. Quantiles do
 data set may be shared by the folds of a cross-validation.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,9 @@ from dtnumba.sorting import (
     RankColumns,
     bits_from_key,
     bits_of,
+    columns_of,
     is_missing,
+    is_small,
     pick_sort_scratch,
     sort_scratch,
     sorted_column,
@@ -244,6 +246,11 @@ def write_codes(table, bins, codes, workers, claims=None):
 
 def histogram_codes(table, kept, most, workers):
     """Return (codes, Bins) of a table, at most ``most`` values a column."""
+    if is_small(table, kept) and len(kept) == table.n_rows:
+        codes, bins = _rank_few(table, kept)
+        if int(bins.n_codes.max(initial=0)) <= most:
+            values = bins.low.astype(np.float64)
+            return codes.astype(np.uint8), replace(bins, low=values, high=values)
     bins = make_bins(table, kept, most, workers)
     codes = np.empty((table.n_rows, table.n_features), np.uint8)
     sampled = len(kept) > SAMPLE_ROWS
@@ -277,6 +284,8 @@ def _with_all_values(bins, table, kept, most, strays):
 
 def rank_codes(table, kept, workers):
     """Return (codes, Bins) with one code a distinct value, in the narrowest unsigned dtype that holds them."""
+    if is_small(table, kept):
+        return _narrowed(*_rank_few(table, kept))
     n, p = len(kept), table.n_features
     codes, n_codes, distinct = np.empty((table.n_rows, p), np.uint32), np.empty(p, np.int64), None
     for first, cells in table.columns(0, p):
@@ -288,6 +297,22 @@ def rank_codes(table, kept, workers):
         launch(RankColumns(bits, form, scratch, kept, codes, first, distinct, n_codes, counter), threads)
     values = np.concatenate([distinct[f * n : f * n + n_codes[f]] for f in range(p)]).view(dtype)
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
-    most = int(n_codes.max(initial=0))
-    narrow = np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32
-    return codes.astype(narrow, copy=False), Bins(n_codes, first_code, values, values, np.ones(p, bool))
+    return _narrowed(codes, Bins(n_codes, first_code, values, values, np.ones(p, bool)))
+
+
+def _narrowed(codes, bins):
+    most = int(bins.n_codes.max(initial=0))
+    return codes.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32, copy=False), bins
+
+
+def _rank_few(table, kept):
+    """Rank the columns of a small table with NumPy; rows that are not kept get the code 0."""
+    p = table.n_features
+    codes, n_codes, distinct = np.zeros((table.n_rows, p), np.uint32), np.empty(p, np.int64), []
+    for f, column in enumerate(columns_of(table.cells, kept)):
+        values, ranks = np.unique(column, return_inverse=True)
+        n_codes[f] = len(values) - np.isnan(values).sum()
+        codes[kept, f] = ranks
+        distinct.append(values[: n_codes[f]] + values.dtype.type(0))  # the zero that is not negative
+    values = np.concatenate(distinct)
+    return codes, Bins(n_codes, np.concatenate([[0], np.cumsum(n_codes)]), values, values, np.ones(p, bool))

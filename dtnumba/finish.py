@@ -36,42 +36,25 @@ class Numbered(NamedTuple):
 
 
 @kernel
-def _count_nodes(nodes, stack):
-    """Return the number of nodes below and with node 0."""
+def _order_nodes(nodes, order, left, stack):
+    """Give the nodes their numbers and return how many there are.
+
+    The children of a node are numbered when it is reached, left subtrees first. order[k] becomes the node with number
+    k, left[k] the number of its left child.
+    """
     count, top = np.int64(1), 1
-    stack[0] = 0
+    order[0] = stack[0] = 0
     while top > 0:
         top -= 1
-        node = stack[top]
+        new = stack[top]
+        node = order[new]
+        left[new] = LEAF
         if nodes[node, FEATURE] != LEAF:
-            stack[top], stack[top + 1] = nodes[node, LEFT], nodes[node, LEFT] + 1
+            left[new] = count
+            order[count], order[count + 1] = nodes[node, LEFT], nodes[node, LEFT] + 1
+            stack[top], stack[top + 1] = count + 1, count
             count, top = count + 2, top + 2
     return count
-
-
-@kernel
-def _number(growing, stack, out):
-    """Write the nodes in canonical order: the children of a node are placed when it is reached, left subtrees first.
-
-    stack (2 * (m // 2 + 2),) int64 scratch: pairs of old and new id
-    """
-    nodes, numbers = growing.nodes, growing.numbers
-    count, top = 1, 2
-    stack[0] = stack[1] = 0
-    while top > 0:
-        top -= 2
-        old, new = stack[top], stack[top + 1]
-        is_inner = nodes[old, FEATURE] != LEAF
-        out.feature[new], out.missing_left[new] = nodes[old, FEATURE], nodes[old, MISSING_LEFT] if is_inner else 0
-        out.left[new], out.right[new] = (count, count + 1) if is_inner else (LEAF, LEAF)
-        out.last_left[new], out.first_right[new] = nodes[old, LAST_LEFT], nodes[old, FIRST_RIGHT]
-        out.start[new], out.stop[new] = nodes[old, START], nodes[old, STOP]
-        out.gain[new], out.cut[new] = numbers[old, GAIN] if is_inner else 0.0, numbers[old, CUT]
-        if is_inner:
-            for side in (1, 0):
-                stack[top], stack[top + 1] = nodes[old, LEFT] + side, count + side
-                top += 2
-            count += 2
 
 
 def midpoint(below, above):
@@ -111,21 +94,27 @@ class DescribeNodes(NamedTuple):
 
 def _numbered(growing):
     """Return the nodes of a grown tree in canonical order."""
-    n_rows = int(growing.nodes[0, STOP])
-    stack = np.empty(2 * n_rows + 8, np.int64)
-    m = _count_nodes(growing.nodes, stack)
-    ints = np.empty((4, m), np.int64)
-    columns = Numbered(
-        np.empty(m, np.int32),
-        np.empty(m, np.int32),
-        np.empty(m, np.int32),
-        np.empty(m, np.uint8),
-        *ints,
-        np.empty(m),
-        np.empty(m),
+    capacity = len(growing.nodes)
+    order, left, stack = (np.empty(capacity, np.int64) for _ in range(3))  # what no node touches costs no memory
+    m = _order_nodes(growing.nodes, order, left, stack)
+    order, left = order[:m], left[:m].astype(np.int32)
+    inner = left != LEAF
+
+    def column(k):
+        return growing.nodes[order, k]
+
+    return Numbered(
+        column(FEATURE).astype(np.int32),
+        left,
+        np.where(inner, left + 1, LEAF).astype(np.int32),
+        np.where(inner, column(MISSING_LEFT), 0).astype(np.uint8),
+        column(LAST_LEFT),
+        column(FIRST_RIGHT),
+        column(START),
+        column(STOP),
+        np.where(inner, growing.numbers[order, GAIN], 0.0),
+        growing.numbers[order, CUT],
     )
-    _number(growing, stack, columns)
-    return columns
 
 
 def _summarise(columns, target, criterion, splitter, width, workers):

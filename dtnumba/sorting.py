@@ -203,7 +203,7 @@ class RankColumns(NamedTuple):
 def presort(table, kept, n_orders, workers):
     """Return the presorted records of all columns of a table, with room for ``n_orders`` orders in all."""
     order = np.empty(n_orders * len(kept), np.uint32)
-    if len(kept) * table.n_features < FEW_CELLS and table.cells is not None:
+    if is_small(table, kept):
         _presort_few(table.cells, kept, order)
         return order
     for first, cells in table.columns(0, table.n_features):
@@ -214,11 +214,20 @@ def presort(table, kept, n_orders, workers):
     return order
 
 
+def is_small(table, kept):
+    """Tell whether NumPy sorts these rows of a table no slower than a kernel, which would have to be compiled."""
+    return len(kept) * table.n_features < FEW_CELLS and table.cells is not None
+
+
+def columns_of(cells, kept):
+    """Return a copy (p, len(kept)) of the columns of some rows."""
+    at = np.arange(cells.n_columns)[:, None] * cells.column_step + kept.astype(np.int64) * cells.row_step
+    return cells.flat[cells.offset + at]
+
+
 def _presort_few(cells, kept, order):
     """Presort a small table with NumPy, which has no kernel to compile; the records are the same but for ties."""
-    n, p = len(kept), cells.n_columns
-    at = cells.offset + kept.astype(np.int64) * cells.row_step + np.arange(p)[:, None] * cells.column_step
-    values = cells.flat[at]
+    n, p, values = len(kept), cells.n_columns, columns_of(cells, kept)
     places = np.argsort(values, axis=1, kind="stable")
     values = np.take_along_axis(values, places, axis=1)
     records = kept[places]

@@ -54,5 +54,16 @@ def run_python(tmp_path_factory):
     return run
 
 
+@pytest.fixture(scope="module", params=["kernel", "numpy"])
+def few_cells(request):
+    """Run the tests of a module twice: small tables are sorted by NumPy, and here by the kernels too."""
+    from dtnumba import sorting
+
+    before = sorting.FEW_CELLS
+    sorting.FEW_CELLS = before if request.param == "numpy" else 0
+    yield
+    sorting.FEW_CELLS = before
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "small: little data; runs again with NUMBA_DISABLE_JIT=1 (test_legs.py)")

@@ -11,6 +11,8 @@ from dtnumba.bins import MOST_BINS, SAMPLE_ROWS, histogram_codes, sample_rows
 from dtnumba.sorting import PARALLEL_CELLS
 from dtnumba.table import read_table
 
+pytestmark = pytest.mark.usefixtures("few_cells")
+
 
 def binned(X, most=MOST_BINS, n_jobs=1, kept=None):
     """Return codes, the Bins, and the (low, high) of every column's codes."""

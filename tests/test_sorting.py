@@ -11,6 +11,8 @@ from dtnumba.scan import MISSING, NEW, ROW
 from dtnumba.sorting import PARALLEL_CELLS, order_of_targets, presort
 from dtnumba.table import read_table
 
+pytestmark = pytest.mark.usefixtures("few_cells")
+
 
 @st.composite
 def matrices(draw, max_rows=60):
