@@ -91,6 +91,19 @@ def by_type(name, fallback=None):
     return call
 
 
+def by_having(name, having, lacking):
+    """Make ``f(part, *args)`` that runs ``having`` where the part's type has the method ``name``, else ``lacking``."""
+
+    def call(part, *args):
+        return (having if hasattr(type(part), name) else lacking)(part, *args)
+
+    @overload(call, jit_options=_ABSORBED, strict=False)
+    def compiled(part, *args):
+        return having if hasattr(getattr(part, "instance_class", None), name) else lacking
+
+    return call
+
+
 def complaint(function, *arguments):
     """Return why a user's function cannot be compiled to give a number for such arguments, or None where it can."""
     if not COMPILED:
@@ -264,6 +277,7 @@ def _run_masked(task, workers):
 
 __all__ = [
     "COMPILED",
+    "by_having",
     "by_type",
     "complaint",
     "in_python",

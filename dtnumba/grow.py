@@ -33,7 +33,7 @@ from dtnumba.growing import (
 from dtnumba.scan import Candidates
 from dtnumba.splitters import begin, divide, inherit, look, pick_own, release
 from dtnumba.splitters.histogram import NO_SLOT
-from dtnumba.targets import Work, is_pure, rank_rows, sum_rows, tree_size, weight_of, zero
+from dtnumba.targets import Work, block_size, is_pure, rank_rows, sum_rows, tree_size, weight_of, zero
 
 # scikit-learn's slack when it compares an improvement with min_impurity_decrease
 EPSILON = np.finfo(np.float64).eps
@@ -48,6 +48,7 @@ def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
     t, p, size, n_trees = workers, n_features, target.n_stats, tree_size(target, n)
     n_frontier = DEPTH_FIRST_FRONTIER if limits.max_leaves >= NO_LIMIT else min(limits.max_leaves, n) + 2
     integers = np.empty((4, t, size), np.int64)
+    n_seen = max(n_seen, block_size(target))
     work = Work(*integers, np.empty((t, 3, n_seen)), np.empty((t, 4, n_trees), np.int64), np.empty((t, n_trees)))
     candidates = Candidates(np.empty((t, p)), np.empty((t, p)), np.empty((t, p)), np.empty((t, p, 4), np.int64))
     features = np.tile(np.arange(p), (t, 1))
