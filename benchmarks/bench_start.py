@@ -36,7 +36,7 @@ def named(family):
 def start(family, size, options):
     """Return what the steps of first and of second processes took, each pair with a cache of its own."""
     first, second = [], []
-    for _ in range(1 if options.quick else 3):
+    for _ in range(1 if options.quick or size > SMALL else 3):
         with tempfile.TemporaryDirectory() as folder:
             arguments, environment = (*family, size, options.threads), {"NUMBA_CACHE_DIR": folder}
             first.append(fresh_process("first_call.py", *arguments, "again", environment=environment)[0])
