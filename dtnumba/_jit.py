@@ -143,6 +143,16 @@ if COMPILED:
         return types.int64(counter), codegen
 
     @intrinsic
+    def take_many(typingctx, counter, amount):
+        """Return counter[0] and add an amount to it, atomically."""
+
+        def codegen(context, builder, signature, args):
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            return builder.atomic_rmw("add", array.data, args[1], "monotonic")
+
+        return types.int64(counter, types.int64), codegen
+
+    @intrinsic
     def lowest_bit(typingctx, word):
         """Index of the lowest set bit of a uint64 that is not zero."""
 
@@ -176,6 +186,11 @@ else:
         ticket = int(counter[0])
         counter[0] += 1
         return ticket
+
+    def take_many(counter, amount):
+        before = int(counter[0])
+        counter[0] += amount
+        return before
 
     def lowest_bit(word):
         word = int(word)
@@ -240,24 +255,25 @@ def n_workers(n_jobs):
     return min(n_jobs, cores) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
-def launch(task, workers=1):
+def launch(task, workers=1, *, entitled=False):
     """Run ``type(task).run(task, worker)`` for every worker, on as many threads as there are workers.
 
     Falls back to one thread, with the same bits, wherever the pool must not be entered: in a forked child, and under
-    ``workqueue`` from a second Python thread.
+    ``workqueue`` from a second Python thread (unless it is ``entitled``: the main thread waits for it).
     """
-    if workers > 1 and COMPILED and _may_enter_pool():
+    if workers > 1 and COMPILED and _may_enter_pool(entitled=entitled):
         _run_masked(task, workers)
     else:
         _run_here(task)
 
 
-def _may_enter_pool():
+def _may_enter_pool(*, entitled):
     """Several Python threads may enter a parallel kernel at once under tbb and omp; ``workqueue`` would abort."""
     if _pool_is_inherited:
         return False
     _start_pool()
-    return numba.threading_layer() != "workqueue" or threading.current_thread() is threading.main_thread()
+    is_main = entitled or threading.current_thread() is threading.main_thread()
+    return is_main or numba.threading_layer() != "workqueue"
 
 
 def _run_masked(task, workers):
@@ -289,5 +305,6 @@ __all__ = [
     "lowest_bit",
     "n_workers",
     "part",
+    "take_many",
     "take_ticket",
 ]

@@ -13,6 +13,7 @@ import numpy as np
 
 from dtnumba._jit import inline, launch, part, take_ticket
 from dtnumba.finish import midpoint
+from dtnumba.floats import floor_to
 from dtnumba.sorting import (
     PARALLEL_CELLS,
     RankColumns,
@@ -48,17 +49,8 @@ class Bins:
         table = np.full((p, _TABLE), np.inf, dtype)
         for f in range(p):
             at = slice(self.first_code[f], self.first_code[f + 1])
-            table[f, : max(self.n_codes[f] - 1, 0)] = _floor(midpoint(self.high[at][:-1], self.low[at][1:]), dtype)
+            table[f, : max(self.n_codes[f] - 1, 0)] = floor_to(midpoint(self.high[at][:-1], self.low[at][1:]), dtype)
         return table
-
-
-def _floor(edges, dtype):
-    """Round edges down to the dtype: x <= edge says the same then, for every x of that dtype."""
-    if dtype == np.float64:
-        return edges
-    with np.errstate(over="ignore"):
-        narrow = edges.astype(dtype)
-    return np.where(narrow.astype(np.float64) > edges, np.nextafter(narrow, dtype(-np.inf)), narrow)
 
 
 @part
@@ -221,7 +213,7 @@ def _between_samples(bins, dtype):
     """Let bins of a sampled column meet at their edges: a row that was not sampled may lie anywhere between them."""
     for f in np.flatnonzero(~bins.exhaustive):
         at = slice(bins.first_code[f], bins.first_code[f + 1])
-        edges = _floor(midpoint(bins.high[at][:-1], bins.low[at][1:]), dtype).astype(np.float64)
+        edges = floor_to(midpoint(bins.high[at][:-1], bins.low[at][1:]), dtype).astype(np.float64)
         bins.high[at][:-1] = edges
         bins.low[at][1:] = edges
     return bins

@@ -36,7 +36,7 @@ class Numbered(NamedTuple):
 
 
 @kernel
-def _order_nodes(nodes, order, left, stack):
+def number_nodes(nodes, order, left, stack):
     """Give the nodes their numbers and return how many there are.
 
     The children of a node are numbered when it is reached, left subtrees first. order[k] becomes the node with number
@@ -96,7 +96,7 @@ def _numbered(growing):
     """Return the nodes of a grown tree in canonical order."""
     capacity = len(growing.nodes)
     order, left, stack = (np.empty(capacity, np.int64) for _ in range(3))  # what no node touches costs no memory
-    m = _order_nodes(growing.nodes, order, left, stack)
+    m = number_nodes(growing.nodes, order, left, stack)
     order, left = order[:m], left[:m].astype(np.int32)
     inner = left != LEAF
 

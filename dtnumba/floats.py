@@ -143,3 +143,12 @@ def _says_number(text: str | bytes) -> bool:
     except ValueError:
         return False
     return True
+
+
+def floor_to(edges: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
+    """Round edges down to the dtype: x <= edge says the same then, for every x of that dtype."""
+    if dtype == np.float64:
+        return edges
+    with np.errstate(over="ignore"):
+        narrow = edges.astype(dtype)
+    return np.where(narrow.astype(np.float64) > edges, np.nextafter(narrow, dtype(-np.inf)), narrow)

@@ -12,6 +12,13 @@ draw = by_type("draw")
 list_drawn = by_type("list_drawn")
 
 
+def _without_key(features, key):
+    return features
+
+
+with_key = by_type("with_key", _without_key)
+
+
 @part
 class DepthFirst(NamedTuple):
     """The last one first: a stack."""
@@ -71,6 +78,9 @@ class SomeFeatures(NamedTuple):
     """Every node draws features without replacement (Fisher-Yates over a permutation that is put back after use)."""
 
     stream: int  # uint64
+
+    def with_key(self, key):
+        return SomeFeatures(key)
 
     def draw(self, scratch, key, first, last):
         features, stream = scratch.features, rng.mix(self.stream, key)

@@ -43,6 +43,13 @@ DEPTH_FIRST_FRONTIER = 64
 OPEN = LEAF - 1  # a node that is neither a leaf nor split yet
 
 
+def most_nodes(n_rows, limits):
+    """Return a bound on the nodes of a tree over n rows."""
+    leaves = max(1, n_rows // max(1, limits.min_samples_leaf))
+    leaves = min(leaves, limits.max_leaves, 1 << min(limits.max_depth, 62))
+    return 2 * leaves - 1
+
+
 def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
     """Allocate what each worker needs for a subtree of n rows; every array has a row a worker."""
     t, p, size, n_trees = workers, n_features, target.n_stats, tree_size(target, n)
@@ -156,10 +163,10 @@ def admit_children(growing, limits, node, border, left):
 
 
 @inline
-def grow_below(job, scratch, root, free, chunk_end):
+def grow_below(job, scratch, root, free, chunk_end, floor):
     """Grow everything below an open node; new nodes stand from ``free`` on, in a new chunk from ``chunk_end``.
 
-    Return where the next subtree of this worker may go on.
+    Nodes of at most ``floor`` rows are left open. Return where the next subtree of this worker may go on.
     """
     growing, splitter, limits = job.growing, job.splitter, job.limits
     nodes, frontier, n_leaves, n_frontier = growing.nodes, scratch.frontier, np.int64(1), np.int64(0)
@@ -169,13 +176,16 @@ def grow_below(job, scratch, root, free, chunk_end):
         # divided first too, which keeps a depth-first stack short.
         for node in (small, large):
             if nodes[node, FEATURE] == OPEN:
-                seek(job, scratch, node)
+                if nodes[node, STOP] - nodes[node, START] > floor or node == root:
+                    seek(job, scratch, node)
+                else:
+                    release(splitter, growing, scratch.own, node)
         for k in range(2 if small != large else 1):
             node = large if k == 0 else small
-            if nodes[node, FEATURE] != LEAF:
+            if nodes[node, FEATURE] >= 0:
                 push(job.order, growing, frontier, n_frontier, node)
                 n_frontier += 1
-        if n_frontier == 0 or n_leaves >= limits.max_leaves:
+        if n_frontier == 0 or n_leaves >= limits.max_leaves or growing.halt[0] != 0:
             break
         node = pop(job.order, growing, frontier, n_frontier)
         if free == chunk_end:
@@ -197,7 +207,7 @@ def grow_whole(job, scratches, n_rows):
     """Grow a tree over all rows, on one thread."""
     scratch = pick(scratches, np.int64(0))
     admit(job.growing, job.limits, np.int64(0), np.int64(0), n_rows, np.int64(0), np.uint64(rng.ROOT_KEY))
-    grow_below(job, scratch, np.int64(0), np.int64(0), np.int64(0))
+    grow_below(job, scratch, np.int64(0), np.int64(0), np.int64(0), np.int64(0))
 
 
 @kernel
@@ -208,4 +218,4 @@ def grow_some(job, scratches, worker, roots, counter):
         k = take_ticket(counter)
         if k >= len(roots):
             break
-        free, chunk_end = grow_below(job, scratch, roots[k], free, chunk_end)
+        free, chunk_end = grow_below(job, scratch, roots[k], free, chunk_end, np.int64(0))

@@ -12,7 +12,7 @@ import numpy as np
 from dtnumba import rng
 from dtnumba._jit import in_python, kernel, launch, part, take_ticket
 from dtnumba.frontier import AllFeatures, BestFirst, DepthFirst, SomeFeatures
-from dtnumba.grow import NO_LIMIT, admit, grow_some, grow_whole, new_scratch, pick, seek, settle
+from dtnumba.grow import NO_LIMIT, admit, grow_some, grow_whole, most_nodes, new_scratch, pick, seek, settle
 from dtnumba.growing import (
     DEPTH,
     FEATURE,
@@ -186,13 +186,6 @@ def _admit_children(growing, limits, node, border, left):
 
 def _counter():
     return np.zeros(1, np.int64)
-
-
-def most_nodes(n_rows, limits):
-    """Return a bound on the nodes of a tree over n rows."""
-    leaves = max(1, n_rows // max(1, limits.min_samples_leaf))
-    leaves = min(leaves, limits.max_leaves, 1 << min(limits.max_depth, 62))
-    return 2 * leaves - 1
 
 
 class _Frontier:

@@ -29,6 +29,7 @@ class Growing(NamedTuple):
     numbers: np.ndarray  # (m, 3) float64
     keys: np.ndarray  # (m,) uint64: path from the root, the only thing random draws know of a node
     room: np.ndarray  # (2,) int64
+    halt: np.ndarray  # (1,) int64: not 0 where growth is to stop at the next node, and what was grown will be dropped
 
 
 class Job(NamedTuple):
@@ -61,4 +62,12 @@ def new_growing(most_nodes: int, workers: int) -> Growing:
     """Allocate room for a tree of at most so many nodes; what no node touches costs no memory."""
     capacity = most_nodes + (workers + 1) * CHUNK
     nodes, numbers = np.empty((capacity, N_COLUMNS), np.int64), np.empty((capacity, 3), np.float64)
-    return Growing(nodes, numbers, np.empty(capacity, np.uint64), np.array([0, 1], np.int64))
+    return Growing(nodes, numbers, np.empty(capacity, np.uint64), np.array([0, 1], np.int64), np.zeros(1, np.int64))
+
+
+def new_growings(most_nodes: int, workers: int) -> Growing:
+    """Allocate room for a tree a worker; every array but ``halt`` has a leading worker axis."""
+    capacity = most_nodes + 2 * CHUNK
+    nodes, numbers = np.empty((workers, capacity, N_COLUMNS), np.int64), np.empty((workers, capacity, 3), np.float64)
+    keys, room = np.empty((workers, capacity), np.uint64), np.zeros((workers, 2), np.int64)
+    return Growing(nodes, numbers, keys, room, np.zeros(1, np.int64))

@@ -14,7 +14,7 @@ import numpy as np
 
 from dtnumba.criteria import Poisson
 from dtnumba.ranked import Ranked
-from dtnumba.targets import Classes, ManyClasses, Number, Numbers, TwoClasses, WeightedTwoClasses
+from dtnumba.targets import Classes, CountedNumber, ManyClasses, Number, Numbers, TwoClasses, WeightedTwoClasses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,19 +90,22 @@ class Labels:
         """How many numbers say what a node holds: a share for each class."""
         return sum(self.sizes)
 
-    def target(self, weights: Weights, criterion: Any) -> Any:
-        """Return the target kind of class labels."""
-        counts = self.sizes
-        offsets = np.array([0, *itertools.accumulate(counts)], np.int64)
+    def target(self, weights: Weights, criterion: Any, counts: Any = None, most: int = 0) -> Any:
+        """Return the target kind of class labels; ``counts`` is the type of the counts that a tree will bring."""
+        sizes = self.sizes
+        offsets = np.array([0, *itertools.accumulate(sizes)], np.int64)
         unit, n_stats = weights.unit, int(offsets[-1])
-        if len(counts) > 1:
-            return ManyClasses(self.codes, offsets, weights.integers, unit, n_stats, counts[0])
+        if counts is None:
+            integers = np.empty(0, np.int64) if weights.are_one and n_stats <= 2 else weights.integers
+        else:
+            integers = np.ones(1, counts)  # never read: its type is
+        if len(sizes) > 1:
+            return ManyClasses(self.codes, offsets, integers, unit, n_stats, sizes[0])
         codes = self.codes[:, 0]
         if n_stats > 2:
-            return Classes(codes, offsets, weights.integers, unit, n_stats, n_stats)
-        if weights.are_one:
-            return TwoClasses(codes.astype(np.uint8), offsets, np.empty(0, np.int64), unit, 2, 2)
-        return WeightedTwoClasses(codes.astype(np.uint8), offsets, weights.integers, unit, 2, 2)
+            return Classes(codes, offsets, integers, unit, n_stats, n_stats)
+        kind = TwoClasses if weights.are_one and counts is None else WeightedTwoClasses
+        return kind(codes.astype(np.uint8), offsets, integers, unit, 2, 2)
 
 
 def read_labels(y: Any, n_rows: int, caller: str) -> Labels:
@@ -204,8 +207,11 @@ class Values:
         """How many numbers say what a node holds: one an output."""
         return int(self.y.shape[1])
 
-    def target(self, weights: Weights, criterion: Any) -> Any:
-        """Return the target kind of numbers for a criterion."""
+    def target(self, weights: Weights, criterion: Any, counts: Any = None, most: int = 0) -> Any:
+        """Return the target kind of numbers for a criterion.
+
+        ``counts`` is the type of the counts that a tree will bring, and ``most`` what they sum to at most.
+        """
         if isinstance(criterion, Poisson):
             _check_counts(self.y[weights.kept])
         kind, y, n_outputs = type(criterion), self.y, self.y.shape[1]
@@ -218,7 +224,8 @@ class Values:
         if weights.unit != 1.0:
             weighted = centred * (weights.integers * weights.unit)[:, None]
             multiplier = (weights.integers > 0).astype(np.int64)
-        moments, units, rounded_off = _fixed(weighted, multiplier)
+        most = max(most, int(multiplier.sum()))
+        moments, units, rounded_off = _fixed(weighted, multiplier, most)
         if is_ranked:
             ranks, by_rank = np.zeros(y.shape, np.int64), np.zeros(y.shape)
             return Ranked(
@@ -228,7 +235,7 @@ class Values:
                 rank=ranks,
                 merged=np.zeros(len(y), np.int64),
                 by_rank=by_rank,
-                weights=weights.integers,
+                weights=weights.integers if counts is None else np.ones(1, counts),
                 unit=weights.unit,
                 y=y,
                 n_stats=1,
@@ -236,11 +243,13 @@ class Values:
             )
         n_moments = getattr(kind, "moments", 1)
         if n_moments == 2:
-            squares, square_units, _ = _fixed(weighted * centred, multiplier)
+            squares, square_units, _ = _fixed(weighted * centred, multiplier, most)
             moments = np.stack([moments, squares], axis=2).reshape(len(y), -1)
             units = np.stack([units, square_units], axis=1).ravel()
-        residuals, residual_units, _ = _fixed(rounded_off, multiplier)
-        make = Number if n_outputs == n_moments == 1 and weights.are_one else Numbers
+        residuals, residual_units, _ = _fixed(rounded_off, multiplier, most)
+        make = Numbers
+        if n_outputs == n_moments == 1 and weights.are_one:
+            make = Number if counts is None else CountedNumber
         return make(
             moments=moments,
             units=units,
@@ -249,7 +258,7 @@ class Values:
             residual_units=residual_units,
             offsets=centres,
             moment_unit=float(units[0]),
-            weights=weights.integers,
+            weights=weights.integers if counts is None else np.ones(1, counts),
             unit=weights.unit,
             y=y,
             n_stats=1 + n_outputs * n_moments,
@@ -308,14 +317,14 @@ def _centres(y: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _fixed(
-    values: NDArray[np.float64], multiplier: NDArray[np.int64]
+    values: NDArray[np.float64], multiplier: NDArray[np.int64], most: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return multiplier * values as integers, the unit of each column, and what rounding the values took away.
 
-    A value is rounded before it is multiplied, so that a weight of two is exactly two rows. Sums stay below 2**61;
+    ``most`` is what the rows count together at most. A value is rounded before it is multiplied, so that a weight of two is exactly two rows. Sums stay below 2**61;
     units are powers of two, so exact to undo.
     """
     _, exponents = np.frexp(np.abs(values).max(axis=0))
-    units = np.ldexp(1.0, np.maximum(exponents + int(multiplier.sum()).bit_length() - 61, -1074))
+    units = np.ldexp(1.0, np.maximum(exponents + most.bit_length() - 61, -1074))
     rounded = np.rint(values / units)
     return rounded.astype(np.int64) * multiplier[:, None], units, values - rounded * units

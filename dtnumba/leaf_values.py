@@ -12,6 +12,18 @@ row_in_order = by_type("row_in_order")
 describe = by_type("describe")
 
 
+def _residual_at(target, row, o):
+    return target.residuals[row, o]
+
+
+def _describe_by_rows(target, criterion, rows, summary, node, sums, seen):
+    describe(target, criterion, rows, summary, node, sums, seen)
+
+
+residual_at = by_type("residual_at", _residual_at)
+describe_inner = by_type("describe_inner", _describe_by_rows)  # of a node whose children are described already
+
+
 class Summary(NamedTuple):
     """What the nodes of a tree hold, in canonical order."""
 
@@ -57,11 +69,32 @@ class NumberLeaves:
             first = o * self.n_moments
             residual = np.int64(0)
             for i in range(summary.start[node], summary.stop[node]):
-                residual += self.residuals[row_at(rows, i), o]
+                residual += residual_at(self, row_at(rows, i), o)
             total = float(sums[first + 1]) * self.units[first] + float(residual) * self.residual_units[o]
             summary.value[node, o] = self.offsets[o] + total / weight
             impurity += _number_impurity(self, criterion, rows, summary, node, o, sums, seen)
         summary.impurity[node] = impurity / n_outputs
+
+    def describe_inner(self, criterion, rows, summary, node, sums, seen):
+        """Add up the children: of squared errors and deviances, the loss within them and the loss between them."""
+        left, n_outputs, impurity = np.int64(summary.left[node]), len(self.residual_units), 0.0
+        weight = float(sums[0]) * self.unit
+        summary.weight[node] = weight
+        share = summary.weight[left] / weight
+        within = share * summary.impurity[left] + (1.0 - share) * summary.impurity[left + 1]
+        for o in range(n_outputs):
+            a, b = summary.value[left, o], summary.value[left + 1, o]
+            value = min(max(a * share + b * (1.0 - share), min(a, b)), max(a, b))
+            summary.value[node, o] = value
+            if loss_of(criterion, value, value) < 0.0:
+                first = o * self.n_moments
+                for k in range(self.n_moments):
+                    seen[k] = float(sums[first + k + 1]) * self.units[first + k]
+                impurity += impurity_of(criterion, seen, weight)
+            else:
+                impurity += share * loss_of(criterion, a, value) + (1.0 - share) * loss_of(criterion, b, value)
+        impurity /= n_outputs
+        summary.impurity[node] = impurity if loss_of(criterion, 0.0, 0.0) < 0.0 else impurity + within
 
 
 @inline

@@ -35,6 +35,36 @@ class _RankedFields(NamedTuple):
 
 
 @part
+class OwnOrders(NamedTuple):
+    """Moments of a tree, and the scratch of a worker."""
+
+    moments: np.ndarray
+    rank: np.ndarray
+    merged: np.ndarray
+    by_rank: np.ndarray
+
+    def pick(self, worker):
+        return OwnOrders(self.moments[worker], self.rank[worker], self.merged[worker], self.by_rank[worker])
+
+
+@inline
+def _ranked_like(target, moments, weights, own):
+    return Ranked(
+        moments,
+        target.units,
+        target.centred,
+        own.rank,
+        own.merged,
+        own.by_rank,
+        weights,
+        target.unit,
+        target.y,
+        target.n_stats,
+        target.n_weights,
+    )
+
+
+@part
 class Ranked(RankedLeaves, _RankedFields):
     """Numbers whose order counts. Its statistics are only the weight; the costs come from the trees."""
 
@@ -62,6 +92,21 @@ class Ranked(RankedLeaves, _RankedFields):
             if self.y[row_in_order(rows, o, start), o] != self.y[row_in_order(rows, o, stop - 1), o]:
                 return False
         return True
+
+    def own_arrays(self, workers, n_few, n):
+        shape = (workers, *self.y.shape)
+        merged = np.zeros((workers, len(self.y)), np.int64)
+        return OwnOrders(np.zeros(shape, np.int64), np.zeros(shape, np.int64), merged, np.zeros(shape))
+
+    def with_scratch(self, own):
+        return _ranked_like(self, self.moments, self.weights, own)
+
+    def with_counts(self, own, counts, rows, n):
+        for i in range(n):
+            row = rows[i]
+            for o in range(self.moments.shape[1]):
+                own.moments[row, o] = self.moments[row, o] * np.int64(counts[row])
+        return _ranked_like(self, own.moments, counts, own)
 
     def tree_size(self, n):
         return n + 1

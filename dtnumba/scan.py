@@ -72,7 +72,7 @@ def _one_by_one(criterion, target, sequence, span, left, total, limits, bar, bes
         if i >= first and (i == close or sequence[i + _ONE] & NEW):
             right = rest(target, total, left, work.right)
             score = split_score(target, criterion, left, right, work)
-            if score > bar and _heavy_enough(target, left, right, limits.min_weight_leaf):
+            if score > bar and heavy_enough(target, left, right, limits.min_weight_leaf):
                 best_i, bar = np.int64(i), bar_above(score)
                 best_left = keep(target, left, work.best)
     return best_i, bar, best_left
@@ -95,7 +95,7 @@ def _many_at_once(target, criterion, sequence, span, left, total, limits, bar, b
             i = begin + j
             if scores[j] > bar and i >= first and (i == close or sequence[i + _ONE] & NEW):
                 a = (zeros[j], ones[j])
-                if _heavy_enough(target, a, (total[0] - a[0], total[1] - a[1]), limits.min_weight_leaf):
+                if heavy_enough(target, a, (total[0] - a[0], total[1] - a[1]), limits.min_weight_leaf):
                     best_i, bar, best_left = np.int64(i), bar_above(scores[j]), a
     return best_i, bar, best_left
 
@@ -145,7 +145,7 @@ def _scan_sequence(target, sequence, start, stop, node_start, feature, criterion
     right = rest(target, total, best_left, work.right)
     after = np.int64(sequence[best_i + 1] & ROW) if best_i + 1 < end else np.int64(NOTHING)
     n_left = best_i + 1 - start + n_missing * best_side
-    missing_left = best_side if n_missing > 0 else _is_heavier(target, best_left, right)
+    missing_left = best_side if n_missing > 0 else is_heavier(target, best_left, right)
     where = (n_left, np.int64(sequence[best_i] & ROW), after, np.int64(missing_left))
     record_split(out, feature, target, criterion, best_left, right, work, where)
     return FOUND
@@ -174,13 +174,13 @@ def varies(sequence, start, end):
 
 
 @inline
-def _is_heavier(target, left, right):
+def is_heavier(target, left, right):
     """Where a node has no missing value, later ones go to the heavier child."""
     return np.int64(weight_of(target, left) > weight_of(target, right))
 
 
 @inline
-def _heavy_enough(target, left, right, least):
+def heavy_enough(target, left, right, least):
     return least <= 0.0 or (weight_of(target, left) >= least and weight_of(target, right) >= least)
 
 
@@ -217,14 +217,14 @@ def scan_bins(hist, base, width, occupied, n_codes, feature, n, target, criterio
             if n_left >= limits.min_samples_leaf:
                 right = rest(target, total, left, work.right)
                 score = split_score(target, criterion, left, right, work)
-                if score > bar and _heavy_enough(target, left, right, limits.min_weight_leaf):
+                if score > bar and heavy_enough(target, left, right, limits.min_weight_leaf):
                     best_i, best_side, best_n, bar = i, side, n_left, bar_above(score)
                     best_left = keep(target, left, work.best)
     if best_i < 0:
         return BARREN
     right = rest(target, total, best_left, work.right)
     after = occupied[best_i + 1] if best_i < m else np.int64(NOTHING)
-    missing_left = best_side if n_missing > 0 else _is_heavier(target, best_left, right)
+    missing_left = best_side if n_missing > 0 else is_heavier(target, best_left, right)
     where = (best_n, occupied[best_i], after, np.int64(missing_left))
     record_split(out, feature, target, criterion, best_left, right, work, where)
     return FOUND

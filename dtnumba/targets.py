@@ -17,6 +17,15 @@ score(criterion, left, right, work)  what the scan of cuts maximises
 gain(criterion, left, right, work)   decrease of impurity by the split, per unit of the node's weight
 put(hist, at, row), take(stats, hist, at)   the same over histograms of statistics, ``n_stats`` numbers a bin
 rows_in(hist, at, width)             rows in a bin: its weight, or its last number where rows are counted apart
+
+For forests, where every tree counts the rows in its own way and workers copy the rows of small subtrees:
+
+own_arrays(workers, n_few, n)        (Python) what workers need for the following, every array with a leading worker
+                                     axis; its pick(worker) is one worker's: ``own``
+with_scratch(own)                    the same target with scratch of this worker
+with_counts(own, counts, rows, n)    the same target where rows weigh ``counts``; rows[:n] are the tree's
+gather(own, rows, start, stop)       the same target of the rows at positions [start, stop) alone, numbered from 0.
+                                     Left out: the target's subtrees are grown on the whole table
 """
 
 from typing import NamedTuple
@@ -55,6 +64,25 @@ def _no_blocks(target):
 
 rank_rows = by_type("rank_rows", _nothing_to_rank)
 tree_size = by_type("tree_size", _no_trees)
+
+
+def _no_arrays(target, workers, n_few, n):
+    return NoOwn()
+
+
+def _unchanged(target, own):
+    return target
+
+
+def _as_it_is(target, own, rows, start, stop):
+    return target
+
+
+own_arrays = by_type("own_arrays", _no_arrays)
+with_scratch = by_type("with_scratch", _unchanged)
+with_counts = by_type("with_counts")
+gather = by_type("gather", _as_it_is)
+pick_own_arrays = by_type("pick")
 block_size = by_type("block_size", _no_blocks)
 
 
@@ -68,6 +96,37 @@ class Work(NamedTuple):
     seen: np.ndarray  # (3, size) float64: parent, left and right as the criterion sees them
     trees: np.ndarray  # (4, size) int64: sums by rank, for targets that are ordered rather than summed
     costs: np.ndarray  # (size,) float64: cost of each cut, for the same
+
+
+@part
+class NoOwn(NamedTuple):
+    """Nothing."""
+
+    def pick(self, worker):
+        return self
+
+
+@part
+class OwnLabels(NamedTuple):
+    """Labels and weights of a few rows."""
+
+    label: np.ndarray
+    weights: np.ndarray
+
+    def pick(self, worker):
+        return OwnLabels(self.label[worker], self.weights[worker])
+
+
+@part
+class OwnMoments(NamedTuple):
+    """Moments and weights: of a few rows, or of all."""
+
+    moments: np.ndarray
+    residuals: np.ndarray
+    weights: np.ndarray
+
+    def pick(self, worker):
+        return OwnMoments(self.moments[worker], self.residuals[worker], self.weights[worker])
 
 
 class _Pair:
@@ -142,7 +201,17 @@ class _ClassFields(NamedTuple):
 BLOCK = 256
 
 
-class _ClassPair(_Pair):
+class _Labelled:
+    """One output with classes."""
+
+    __slots__ = ()
+
+    def own_arrays(self, workers, n_few, n):
+        width = n_few if len(self.weights) > 0 else 0
+        return OwnLabels(np.empty((workers, n_few), self.label.dtype), np.empty((workers, width), self.weights.dtype))
+
+
+class _ClassPair(_Labelled, _Pair):
     """Two numbers that are both float64."""
 
     __slots__ = ()
@@ -156,6 +225,11 @@ class TwoClasses(_ClassPair, ClassLeaves, _ClassFields):
     """One output with two classes and rows of weight 1: (rows of class 0, rows of class 1)."""
 
     __slots__ = ()
+
+    def gather(self, own, rows, start, stop):
+        for i in range(start, stop):
+            own.label[i - start] = self.label[rows[i]]
+        return TwoClasses(own.label, self.offsets, self.weights, self.unit, self.n_stats, self.n_weights)
 
     def add(self, stats, row):
         second = float(self.label[row])
@@ -190,6 +264,15 @@ class WeightedTwoClasses(_ClassPair, ClassLeaves, _ClassFields):
 
     __slots__ = ()
 
+    def with_counts(self, own, counts, rows, n):
+        return WeightedTwoClasses(self.label, self.offsets, counts, self.unit, self.n_stats, self.n_weights)
+
+    def gather(self, own, rows, start, stop):
+        for i in range(start, stop):
+            row = rows[i]
+            own.label[i - start], own.weights[i - start] = self.label[row], self.weights[row]
+        return WeightedTwoClasses(own.label, self.offsets, own.weights, self.unit, self.n_stats, self.n_weights)
+
     def add(self, stats, row):
         weight = float(self.weights[row])
         second = weight * float(self.label[row])
@@ -220,10 +303,19 @@ class WeightedTwoClasses(_ClassPair, ClassLeaves, _ClassFields):
 
 
 @part
-class Classes(_Array, ClassLeaves, _ClassFields):
+class Classes(_Labelled, _Array, ClassLeaves, _ClassFields):
     """One output with any number of classes: weight of each class."""
 
     __slots__ = ()
+
+    def with_counts(self, own, counts, rows, n):
+        return Classes(self.label, self.offsets, counts, self.unit, self.n_stats, self.n_weights)
+
+    def gather(self, own, rows, start, stop):
+        for i in range(start, stop):
+            row = rows[i]
+            own.label[i - start], own.weights[i - start] = self.label[row], self.weights[row]
+        return Classes(own.label, self.offsets, own.weights, self.unit, self.n_stats, self.n_weights)
 
     def add(self, stats, row):
         stats[self.label[row]] += self.weights[row]
@@ -286,6 +378,9 @@ class ManyClasses(_Array, ClassLeaves, _ManyClassFields):
     """Several outputs with classes, end to end; a criterion's numbers are averaged over the outputs."""
 
     __slots__ = ()
+
+    def with_counts(self, own, counts, rows, n):
+        return ManyClasses(self.labels, self.offsets, counts, self.unit, self.n_stats, self.n_weights)
 
     def add(self, stats, row):
         weight = self.weights[row]
@@ -388,6 +483,83 @@ class Number(_Pair, NumberLeaves, _NumberFields):
         return gain_of(criterion, (a[0] + b[0],), (a, b), (left[0], right[0]))
 
 
+@part
+class CountedNumber(_Pair, NumberLeaves, _NumberFields):
+    """One output that is a number, and rows that count several times: (weight, sum of y in units of ``moment_unit``)."""
+
+    __slots__ = ()
+
+    def own_arrays(self, workers, n_few, n):
+        moments = np.empty((workers, n_few, 1), np.int64)
+        return OwnMoments(moments, np.empty((workers, 0, 1), np.int64), np.empty((workers, n_few), self.weights.dtype))
+
+    def with_counts(self, own, counts, rows, n):
+        return _number_like(self, self.moments, counts)
+
+    def gather(self, own, rows, start, stop):
+        for i in range(start, stop):
+            row = rows[i]
+            own.moments[i - start, 0], own.weights[i - start] = self.moments[row, 0], self.weights[row]
+        return _number_like(self, own.moments, own.weights)
+
+    def zero(self, buffer):
+        return (0.0, np.int64(0))
+
+    def add(self, stats, row):
+        count = np.int64(self.weights[row])
+        return (stats[0] + float(count), stats[1] + count * self.moments[row, 0])
+
+    def put(self, hist, at, row):
+        count = np.int64(self.weights[row])
+        hist[at] += count
+        hist[at + np.uint64(1)] += count * self.moments[row, 0]
+
+    def take(self, stats, hist, at):
+        return (stats[0] + float(hist[at]), stats[1] + hist[at + 1])
+
+    def rows_in(self, hist, at, width):
+        return hist[at + width - 1] if width > 2 else hist[at]
+
+    def weight(self, stats):
+        return stats[0]
+
+    def residual_at(self, row, o):
+        return self.residuals[row, o] * np.int64(self.weights[row])
+
+    def is_pure(self, stats, rows, start, stop):
+        first = self.moments[row_at(rows, start), 0]
+        for i in range(start + 1, stop):
+            if self.moments[row_at(rows, i), 0] != first:
+                return False
+        return True
+
+    def score(self, criterion, left, right, work):
+        a, b = (float(left[1]) * self.moment_unit,), (float(right[1]) * self.moment_unit,)
+        return score_of(criterion, a, b, left[0], right[0])
+
+    def gain(self, criterion, left, right, work):
+        a, b = (float(left[1]) * self.moment_unit,), (float(right[1]) * self.moment_unit,)
+        return gain_of(criterion, (a[0] + b[0],), (a, b), (left[0], right[0]))
+
+
+@inline
+def _number_like(target, moments, weights):
+    return CountedNumber(
+        moments,
+        target.units,
+        target.n_moments,
+        target.residuals,
+        target.residual_units,
+        target.offsets,
+        target.moment_unit,
+        weights,
+        target.unit,
+        target.y,
+        target.n_stats,
+        target.n_weights,
+    )
+
+
 @inline
 def _all_equal(y, rows, start, stop):
     first = row_at(rows, start)
@@ -404,6 +576,33 @@ class Numbers(_Array, NumberLeaves, _NumberFields):
     """Outputs that are numbers: weight, then the moments of each; a criterion's numbers are averaged."""
 
     __slots__ = ()
+
+    def own_arrays(self, workers, n_few, n):
+        moments = np.empty((workers, *self.moments.shape), np.int64)
+        residuals = np.empty((workers, *self.residuals.shape), np.int64)
+        return OwnMoments(moments, residuals, np.empty((workers, 0), np.int64))
+
+    def with_counts(self, own, counts, rows, n):
+        for i in range(n):
+            row = rows[i]
+            for k in range(self.moments.shape[1]):
+                own.moments[row, k] = self.moments[row, k] * np.int64(counts[row])
+            for o in range(self.residuals.shape[1]):
+                own.residuals[row, o] = self.residuals[row, o] * np.int64(counts[row])
+        return Numbers(
+            own.moments,
+            self.units,
+            self.n_moments,
+            own.residuals,
+            self.residual_units,
+            self.offsets,
+            self.moment_unit,
+            counts,
+            self.unit,
+            self.y,
+            self.n_stats,
+            self.n_weights,
+        )
 
     def add(self, stats, row):
         stats[0] += self.weights[row]

@@ -133,6 +133,7 @@ class Weights:
     unit: float  # a weight of 1, in the caller's units
     total: float
     kept: NDArray[np.uint32]  # (k,) rows of positive weight
+    n_rows: int
 
     @property
     def are_one(self) -> bool:
@@ -142,21 +143,21 @@ class Weights:
     @cached_property
     def integers(self) -> NDArray[np.int64]:
         """Weights of all rows, made where a target kind reads them: 8 bytes a row that most fits do without."""
-        return np.ones(len(self.kept), np.int64) if self.given is None else self.given
+        return np.ones(self.n_rows, np.int64) if self.given is None else self.given
 
 
 def fixed_weights(weight: NDArray[np.float64] | None, n_rows: int) -> Weights:
     """Return the Weights of a fit."""
     everything = np.arange(n_rows, dtype=np.uint32)
     if weight is None or (weight == 1.0).all():
-        return Weights(None, 1.0, float(n_rows), everything)
+        return Weights(None, 1.0, float(n_rows), everything, n_rows)
     kept = everything if weight.all() else np.flatnonzero(weight).astype(np.uint32)
     total = float(weight.sum())
     if total < 2.0**_ROOM_BITS and (weight == np.floor(weight)).all():
-        return Weights(weight.astype(np.int64), 1.0, total, kept)
+        return Weights(weight.astype(np.int64), 1.0, total, kept, n_rows)
     # As fine as the sum allows; a power of two, so exact to undo. The sum is the same in any order of the rows.
     total = math.fsum(weight)
     unit = 2.0 ** max(math.frexp(total)[1] - _ROOM_BITS, -1074)
     integers = np.rint(weight / unit).astype(np.int64)
     integers[kept] = np.maximum(integers[kept], 1)
-    return Weights(integers, unit, float(integers.sum()) * unit, kept)
+    return Weights(integers, unit, float(integers.sum()) * unit, kept, n_rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,11 @@ def parameter(default: Any, rule: Rule) -> Any:
 def redeclared(name: str, default: Any) -> Any:
     """Declare a shared parameter again with another default."""
     return field(default=default, metadata=TreeParams.__dataclass_fields__[name].metadata)
+
+
+def yes_or_no(default: bool) -> Any:
+    """Declare a parameter that is True or False."""
+    return parameter(default, Rule(lambda value: isinstance(value, (bool, np.bool_)), "a bool"))
 
 
 def _is_int(value: Any) -> bool:
@@ -122,13 +127,11 @@ def criterion_for(target: str) -> Rule:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TreeParams:
+class GrowthParams:
     """Parameters of growth, with scikit-learn's names and meanings.
 
     Parameters
     ----------
-    splitter : "best" or "random"
-        The best cut of every candidate feature, or one drawn uniformly between its extremes at the node.
     max_depth : int or None
         Longest path from the root to a leaf.
     min_samples_split : int or share of the rows
@@ -154,7 +157,8 @@ class TreeParams:
 
     """
 
-    splitter: str = parameter("best", one_of("best", "random"))
+    splitter: ClassVar[str] = "best"  # a parameter of single trees
+
     max_depth: int | None = parameter(None, integer(1))
     min_samples_split: int | float = parameter(2, count_or_share(2, closed=True))
     min_samples_leaf: int | float = parameter(1, count_or_share(1, closed=False))
@@ -183,6 +187,20 @@ class TreeParams:
             seed=rng.seed_from(self.random_state),
             workers=_jit.n_workers(self.n_jobs),
         )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TreeParams(GrowthParams):
+    """Parameters of one tree: those of GrowthParams, and the splitter.
+
+    Parameters
+    ----------
+    splitter : "best" or "random"
+        The best cut of every candidate feature, or one drawn uniformly between its extremes at the node.
+
+    """
+
+    splitter: str = parameter("best", one_of("best", "random"))  # type: ignore[misc]
 
 
 def _count(value: float, n_rows: int, least: int = 1) -> int:

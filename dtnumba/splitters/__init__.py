@@ -13,6 +13,12 @@ look(job, scratch, node, first, last, total)
 divide(growing, own, node)             move the rows of a node that has its split; return the border
 inherit(growing, target, own, node, left)  hand on to the children (left and left + 1) what they can use
 release(growing, own, node)            forget what was kept for a node
+
+and for forests:
+
+with_rows(rows, n)                     the same splitter over other rows
+own_codes(workers, n_few)              (Python) room for the codes of a few rows; left out where it would not pay
+with_codes(codes)                      the same splitter over other codes
 """
 
 from dtnumba._jit import by_type
@@ -23,3 +29,11 @@ look = by_type("look")
 divide = by_type("divide")
 inherit = by_type("inherit")
 release = by_type("release")
+with_rows = by_type("with_rows")
+
+
+def _same(splitter, codes):
+    return splitter
+
+
+with_codes = by_type("with_codes", _same)

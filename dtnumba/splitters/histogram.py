@@ -74,6 +74,15 @@ class Histogram(NamedTuple):
             np.empty((workers, n), np.uint32),
         )
 
+    def with_rows(self, rows, n):
+        return _like(self, self.codes, rows, n)
+
+    def own_codes(self, workers, n_few):
+        return np.empty((workers, n_few, self.codes.shape[1]), self.codes.dtype)
+
+    def with_codes(self, codes):
+        return _like(self, codes, self.rows, self.n_rows)
+
     def row_at(self, i):
         return self.rows[i]
 
@@ -137,6 +146,20 @@ class Histogram(NamedTuple):
 
 
 @inline
+def _like(splitter, codes, rows, n):
+    return Histogram(
+        codes,
+        splitter.n_codes,
+        rows,
+        n,
+        splitter.n_orders,
+        splitter.n_bins,
+        splitter.width,
+        splitter.counted,
+    )
+
+
+@inline
 def _take_slot(own):
     """Return a free slot, or the last one, whose table lives until the next call."""
     if own.free[0] == 0:
@@ -184,14 +207,14 @@ def _look_at_codes(target, splitter, job, scratch, node, first, last, total):
     stride = splitter.n_bins * splitter.width
     slot = nodes[node, SLOT]
     if slot == NO_SLOT:
-        _fill_marked(splitter, target, own, features, first, last, nodes[node, START], nodes[node, STOP])
+        fill_marked(splitter, target, own, features, first, last, nodes[node, START], nodes[node, STOP])
     varying = 0
     for i in range(first, last):
         f = features[i]
         n_codes = splitter.n_codes[f]
         table, base = own.sparse, f * stride
         if slot == NO_SLOT:
-            _list_marked(own, f)
+            list_marked(own, f)
         else:
             table, base = own.tables, (slot * splitter.codes.shape[1] + f) * stride
             _list_occupied(target, own, base, splitter.width, n_codes)
@@ -212,7 +235,7 @@ def _look_at_codes(target, splitter, job, scratch, node, first, last, total):
         )
         varying += found != CONSTANT
         if slot == NO_SLOT:
-            _clear_marked(own, base, splitter.width, f)
+            clear_marked(own, base, splitter.width, f)
     if slot == len(own.free) - 2:
         nodes[node, SLOT] = NO_SLOT  # the last table is not kept: the next node to need one overwrites it
     return varying
@@ -223,7 +246,7 @@ look_at_codes = by_type("look_at_codes", _look_at_codes)
 
 
 @inline
-def _fill_marked(splitter, target, own, features, first, last, start, stop):
+def fill_marked(splitter, target, own, features, first, last, start, stop):
     """Fill the tables of some features, marking the bins touched; all features in one pass over the rows."""
     width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
     for i in range(start, stop):
@@ -239,7 +262,7 @@ def _fill_marked(splitter, target, own, features, first, last, start, stop):
 
 
 @inline
-def _list_marked(own, f):
+def list_marked(own, f):
     m = 0
     for word in range(4):
         mask = own.masks[f * 4 + word]
@@ -261,7 +284,7 @@ def _list_occupied(target, own, base, width, n_codes):
 
 
 @inline
-def _clear_marked(own, base, width, f):
+def clear_marked(own, base, width, f):
     for i in range(1, own.occupied[0] + 1):
         for k in range(width):
             own.sparse[base + own.occupied[i] * width + k] = 0

@@ -30,6 +30,11 @@ class RandomThreshold(NamedTuple):
     def new_scratch(self, n, workers):
         return RowBuffer(np.empty((workers, n), np.uint32))
 
+    def with_rows(self, rows, n):
+        return RandomThreshold(
+            self.codes, self.n_codes, self.low, self.high, self.first_code, rows, n, self.n_orders
+        )
+
     def row_at(self, i):
         return self.rows[i]
 
@@ -98,7 +103,7 @@ def _try_one(splitter, job, scratch, node, feature, total):
             smallest, largest = min(smallest, code), max(largest, code)
     cut, threshold = min(smallest, missing_code - 1), np.inf
     if smallest < largest:
-        cut, threshold = _draw_cut(splitter, job, node, feature, smallest, largest)
+        cut, threshold = draw_cut(splitter, job, node, feature, smallest, largest)
     _arrange(splitter, start, stop, feature, cut, missing_code, scratch.own.buffer)
     found = scan_order(
         job.target,
@@ -143,7 +148,7 @@ def _arrange(splitter, start, stop, feature, cut, missing_code, sequence):
 
 
 @inline
-def _draw_cut(splitter, job, node, feature, smallest, largest):
+def draw_cut(splitter, job, node, feature, smallest, largest):
     """Return the last code that goes left and the threshold, drawn uniformly between the node's extreme values."""
     first = splitter.first_code[feature]
     low, high = splitter.low[first + smallest], splitter.high[first + largest]

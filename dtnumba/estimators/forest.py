@@ -1,0 +1,510 @@
+"""Forests: RandomForest and ExtraTrees, for classes and for numbers."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from dtnumba import _jit, rng
+from dtnumba.criteria import resolve_criterion
+from dtnumba.estimators._base import Classifier, Estimator, Regressor
+from dtnumba.estimators._parameters import (
+    CLASS_WEIGHT,
+    GrowthParams,
+    Rule,
+    criterion_for,
+    integer,
+    number,
+    one_of,
+    parameter,
+    yes_or_no,
+)
+from dtnumba.estimators.decision_tree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
+)
+from dtnumba.forest import grow_forest
+from dtnumba.forest_plan import Draws, plan_forest
+from dtnumba.forest_view import ForestView
+from dtnumba.out_of_bag import out_of_bag_votes
+from dtnumba.table import read_table
+from dtnumba.training import UNLIMITED, numbers_seen
+from dtnumba.tree_view import TreeView
+from dtnumba.trees import joined, one_tree
+from dtnumba.user_criterion import refuse
+from dtnumba.watch import Watch
+from dtnumba.weights import read_weight
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from dtnumba.trees import Trees
+
+
+def _is_share_or_count(value: Any) -> bool:
+    if value is None or (isinstance(value, Integral) and not isinstance(value, bool)):
+        return value is None or value >= 1
+    return isinstance(value, Real) and not isinstance(value, bool) and value > 0.0
+
+
+MAX_SAMPLES = Rule(
+    _is_share_or_count, "None, an int in the range [1, inf) or a float in the range (0.0, inf), a share of the rows"
+)
+OOB_SCORE = Rule(
+    lambda value: isinstance(value, (bool, np.bool_)) or callable(value), "a bool or a callable score(y_true, y_pred)"
+)
+VERBOSE = Rule(
+    lambda value: callable(value) or (isinstance(value, (Integral, np.bool_)) and value >= 0),
+    "0 (silent), 1 (a progress bar) or a callable that is given a dtnumba.watch.Progress",
+)
+TREES = Rule(
+    lambda value: isinstance(value, Integral) and not isinstance(value, bool) and value >= 1,
+    "an int in the range [1, inf)",
+)
+FOREST_CLASS_WEIGHT = Rule(
+    lambda value: (isinstance(value, str) and value == "balanced_subsample") or CLASS_WEIGHT.holds(value),
+    "a dict of class to weight, 'balanced', 'balanced_subsample', a list of these (one for each of several outputs) "
+    "or None",
+)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestParams(GrowthParams):
+    """Parameters of forests, with scikit-learn's names and meanings; see GrowthParams for those of growth.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of trees.
+    bootstrap : bool
+        Each tree draws its rows; otherwise it sees all of them.
+    replace : bool
+        Rows are drawn with replacement.
+    max_samples : int, share of the rows or None
+        Draws a tree; None is as many as there are rows.
+    oob_score : bool or callable
+        Score every row by the trees that did not see it; a callable is given ``(y_true, y_pred)``.
+    warm_start : bool
+        Keep the trees of an earlier ``fit`` and grow the ones that are missing.
+    max_bins : int or None
+        Histograms of at most so many values a feature; None: exact thresholds.
+    verbose : int or callable
+        0: silent; 1: a progress bar on stderr; a callable is given a Progress now and then, and stops the work by
+        returning False.
+    max_seconds : float or None
+        Stop after so much time, and keep the trees that are finished: ``n_estimators_`` says how many.
+
+    """
+
+    n_estimators: int = field(default=100, metadata={"rule": TREES}, kw_only=False)
+    bootstrap: bool = yes_or_no(True)
+    replace: bool = yes_or_no(True)
+    max_samples: int | float | None = parameter(None, MAX_SAMPLES)
+    oob_score: Any = parameter(False, OOB_SCORE)
+    warm_start: bool = yes_or_no(False)
+    max_bins: int | None = parameter(255, integer(2, 255))
+    verbose: Any = parameter(0, VERBOSE)
+    max_seconds: float | None = parameter(
+        None, Rule(lambda value: value is None or number(0.0, float("inf")).holds(value), "a number >= 0 or None")
+    )
+
+
+class Forest(Estimator):
+    """What forests for classes and for numbers share."""
+
+    # From ForestParams, and from Classifier or Regressor
+    n_estimators: int
+    criterion: Any
+    n_jobs: int | None
+    bootstrap: bool
+    replace: bool
+    max_samples: Any
+    oob_score: Any
+    warm_start: bool
+    verbose: Any
+    max_seconds: float | None
+    random_state: Any
+    n_outputs_: int
+    _resolve: Any
+    _read_y: Any
+    _weigh: Any
+    _learned_from: Any
+    _tree_class: ClassVar[type]
+
+    forest_: ForestView
+    n_estimators_: int
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (rows, features)
+            Numbers; NaN, None and a frame's nulls are missing values.
+        y : array of shape (rows,) or (rows, outputs)
+            Labels of any hashable kind for a classifier, finite numbers for a regressor.
+        sample_weight : array of shape (rows,) or number, optional
+            With ``bootstrap`` how likely a row is drawn, otherwise what it counts.
+
+        Returns
+        -------
+        estimator
+            The estimator itself. After Ctrl-C it holds the longest finished prefix of the trees, if there is one; after
+            any other error it is as it was.
+
+        """
+        self._check_params()
+        self._check_sampling()
+        table = read_table(X, type(self).__name__)
+        known = self._read_y(y, table.n_rows)
+        weight = self._weigh(known, read_weight(sample_weight, table.n_rows))
+        first, kept = self._kept_trees(table, known)
+        settings = self._resolve(table.n_rows, table.n_features, 1.0, seed=self._seed_of(kept))
+        draws = Draws(
+            bool(self.bootstrap), bool(self.replace), self.max_samples, self._is_balanced(), int(self.n_estimators)
+        )
+        criterion = resolve_criterion(self.criterion, known.kind, float(table.n_rows))
+        plan = plan_forest(table, known, weight, criterion, draws, settings)
+        n_new = int(self.n_estimators) - first
+        watch = Watch(self.verbose, self.max_seconds, n_new, plan.most_rows * n_new)
+        try:
+            grown = grow_forest(plan, first, int(self.n_estimators), watch.run) if n_new else None
+        except Exception:
+            refuse(criterion, plan.target, numbers_seen(plan.target))
+            raise
+        if isinstance(watch.error, Exception):
+            raise watch.error
+        trees = joined([part for part in (kept, grown) if part is not None])
+        if trees is not None:
+            watch.done = trees.n_trees - first
+            watch.report()
+            learned = {
+                **self._learned_from(known),
+                "forest_": ForestView(trees, table.n_features, known.sizes),
+                "n_estimators_": trees.n_trees,
+                "max_features_": settings.n_drawn,
+                "seed_": settings.seed,
+            }
+            if self.oob_score and watch.error is None:
+                learned |= self._out_of_bag(table, known, y, plan, trees)
+            self._learn(table, **learned)
+        if watch.error is not None:
+            raise watch.error
+        if trees is None:
+            raise TimeoutError(
+                f"max_seconds={self.max_seconds}: no tree was finished by then; allow more time, or smaller trees "
+                "(max_depth, min_samples_leaf)"
+                if watch.stopped == "time"
+                else "the callback stopped the work before the first tree was finished"
+            )
+        return self
+
+    def _check_sampling(self) -> None:
+        if not self.bootstrap and self.oob_score:
+            raise ValueError("Out of bag estimation only available if bootstrap=True")
+        if not self.bootstrap and self.max_samples is not None:
+            raise ValueError(
+                "`max_sample` cannot be set if `bootstrap=False`. Either switch to `bootstrap=True` or set "
+                "`max_sample=None`."
+            )
+
+    def _is_balanced(self) -> bool:
+        return False
+
+    def _kept_trees(self, table: Any, known: Any) -> tuple[int, Trees | None]:
+        """Return how many trees an earlier fit leaves, and these."""
+        if not self.warm_start or "forest_" not in vars(self):
+            return 0, None
+        trees = self.forest_.trees
+        if self.n_features_in_ != table.n_features or list(self.forest_.n_classes) != list(known.sizes):
+            raise ValueError(
+                f"warm_start=True: the forest was grown on {self.n_features_in_} columns and classes "
+                f"{list(self.forest_.n_classes)}, this table has {table.n_features} and {list(known.sizes)}; "
+                "set warm_start=False"
+            )
+        if self.n_estimators < trees.n_trees:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)={trees.n_trees} when "
+                "warm_start==True"
+            )
+        if self.n_estimators == trees.n_trees:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.", UserWarning, stacklevel=3
+            )
+        return trees.n_trees, trees
+
+    def _seed_of(self, kept: Trees | None) -> int:
+        return rng.seed_from(self.random_state) if kept is None else vars(self)["seed_"]
+
+    def _out_of_bag(self, table: Any, known: Any, y: Any, plan: Any, trees: Trees) -> dict[str, Any]:
+        votes, n_votes = out_of_bag_votes(table, plan, trees, self._says(trees, known.sizes))
+        n_never = int((n_votes == 0).sum())
+        if n_never:
+            warnings.warn(
+                f"Some inputs do not have OOB scores: {n_never} of {len(n_votes)} rows were left out by no tree, and "
+                "their out-of-bag prediction is NaN. This probably means too few trees were used to compute any "
+                "reliable OOB estimates.",
+                UserWarning,
+                stacklevel=4,
+            )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = votes / np.where(n_votes > 0, n_votes, np.nan)[:, None]
+        return self._scored_out_of_bag(known, mean, n_votes > 0, y)
+
+    _scored_out_of_bag: Any
+    _says: Any
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the id of the leaf of every row in every tree, a column a tree; ids count from the tree's root."""
+        table = self._table(X)
+        return self.forest_.leaves(table, self.n_jobs)
+
+    def decision_path(self, X: Any) -> tuple[Any, NDArray[np.int64]]:
+        """Return a SciPy CSR matrix (rows, nodes of all trees), and where each tree's nodes begin."""
+        from scipy.sparse import hstack
+
+        paths = [tree.decision_path(X) for tree in self.estimators_]
+        return hstack(paths).tocsr(), self.trees_.root.copy()
+
+    @property
+    def trees_(self) -> Trees:
+        """The arrays of all trees, end to end."""
+        return self._fitted().forest_.trees
+
+    @cached_property
+    def estimators_(self) -> list[Any]:
+        """Each tree as an estimator of its own, made when asked for."""
+        fitted, n_trees = self._fitted(), self.trees_.n_trees
+        return [fitted._one_estimator(t) for t in range(n_trees)]
+
+    def _one_estimator(self, t: int) -> Any:
+        tree = self._tree_class(**self._tree_params(), random_state=self._seed_of(self.trees_) + t & 0x7FFFFFFF)
+        view = TreeView(one_tree(self.trees_, t), self.n_features_in_, self.forest_.n_classes)
+        learned = {"tree_": view, "max_features_": vars(self)["max_features_"], "n_features_in_": self.n_features_in_}
+        vars(tree).update(learned | self._learned_by_trees())
+        return tree
+
+    def _tree_params(self) -> dict[str, Any]:
+        names = ("criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf")
+        more = ("max_features", "max_leaf_nodes", "min_impurity_decrease", "max_bins")
+        return {name: getattr(self, name) for name in names + more}
+
+    def _learned_by_trees(self) -> dict[str, Any]:
+        return {"n_outputs_": self.n_outputs_}
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return self.trees_.n_trees
+
+    def __getitem__(self, index: int) -> Any:
+        """Return one tree as an estimator."""
+        return self.estimators_[index]
+
+    def __iter__(self) -> Any:
+        """Iterate over the trees as estimators."""
+        return iter(self.estimators_)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the decrease of impurity, averaged over the trees."""
+        return self._fitted().forest_.impurity_importances()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle what cannot be derived."""
+        return {name: value for name, value in vars(self).items() if name != "estimators_"}
+
+
+class ForestClassifier(Forest, Classifier):
+    """The label side of forests."""
+
+    voting: str
+    class_weight: Any
+
+    def _is_balanced(self) -> bool:
+        is_balanced = isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
+        return is_balanced and bool(self.bootstrap)
+
+    def _weigh(self, labels: Any, weight: Any) -> Any:
+        if isinstance(self.class_weight, str):
+            if self.warm_start:
+                warnings.warn(
+                    'class_weight presets "balanced" or "balanced_subsample" are not recommended for warm_start if the '
+                    "fitted data differs from the full dataset: the weights are those of the data at hand.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            if self._is_balanced():
+                return weight
+        given = "balanced" if isinstance(self.class_weight, str) else self.class_weight
+        return type(self)._class_weights(given, labels, weight)
+
+    @staticmethod
+    def _class_weights(given: Any, labels: Any, weight: Any) -> Any:
+        from dtnumba.weights import class_weights
+
+        return class_weights(given, labels, weight)
+
+    def _says(self, trees: Trees, sizes: Any) -> NDArray[np.float64]:
+        return ForestView(trees, 1, sizes).says(self.voting)
+
+    def _scored_out_of_bag(self, labels: Any, mean: Any, seen: Any, y: Any) -> dict[str, Any]:
+        parts = np.split(mean, np.cumsum(labels.sizes)[:-1], axis=1)
+        codes = np.stack([np.nan_to_num(part).argmax(axis=1) for part in parts], axis=1)
+        truth = np.stack([classes[code] for classes, code in zip(labels.classes, labels.codes.T, strict=True)], axis=1)
+        guess = np.stack([classes[code] for classes, code in zip(labels.classes, codes.T, strict=True)], axis=1)
+        if callable(self.oob_score):
+            one = truth.shape[1] == 1
+            score = self.oob_score(truth[seen][:, 0] if one else truth[seen], guess[seen][:, 0] if one else guess[seen])
+        else:
+            score = float((truth[seen] == guess[seen]).all(axis=1).mean()) if seen.any() else float("nan")
+        if len(parts) > 1:
+            widest = max(labels.sizes)
+            function = np.full((len(mean), widest, len(parts)), np.nan)
+            for o, part in enumerate(parts):
+                function[:, : part.shape[1], o] = part
+            return {"oob_score_": score, "oob_decision_function_": function}
+        return {"oob_score_": score, "oob_decision_function_": mean}
+
+    def _learned_by_trees(self) -> dict[str, Any]:
+        return {"n_outputs_": self.n_outputs_, "classes_": self.classes_, "n_classes_": self.n_classes_}
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the mean share of each class over the trees (``voting="hard"``: the share of the trees' votes)."""
+        table = self._table(X)
+        shares = self.forest_.means(table, self.voting, self.n_jobs)
+        parts = np.split(shares, np.cumsum(self.forest_.n_classes)[:-1], axis=1)
+        return parts[0] if len(parts) == 1 else parts
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithm of ``predict_proba``."""
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return np.log(shares) if self.n_outputs_ == 1 else [np.log(share) for share in shares]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of largest share for every row, the first on ties."""
+        shares = self.predict_proba(X)
+        shares = [shares] if self.n_outputs_ == 1 else shares
+        labels = [classes[share.argmax(axis=1)] for classes, share in zip(self._classes(), shares, strict=True)]
+        return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
+
+
+class ForestRegressor(Forest, Regressor):
+    """The target side of forests."""
+
+    def _says(self, trees: Trees, sizes: Any) -> NDArray[np.float64]:
+        return trees.value
+
+    def _scored_out_of_bag(self, values: Any, mean: Any, seen: Any, y: Any) -> dict[str, Any]:
+        truth = values.y
+        if callable(self.oob_score):
+            one = truth.shape[1] == 1
+            score = self.oob_score(truth[seen][:, 0] if one else truth[seen], mean[seen][:, 0] if one else mean[seen])
+        else:
+            missed = ((truth[seen] - mean[seen]) ** 2).sum(axis=0)
+            spread = ((truth[seen] - truth[seen].mean(axis=0)) ** 2).sum(axis=0) if seen.any() else missed
+            ratio = np.divide(missed, spread, out=(missed > 0).astype(np.float64), where=spread > 0)
+            score = float(np.mean(1.0 - ratio)) if seen.any() else float("nan")
+        return {"oob_score_": score, "oob_prediction_": mean[:, 0] if mean.shape[1] == 1 else mean}
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean of the trees' values for every row."""
+        table = self._table(X)
+        values = self.forest_.means(table, "soft", self.n_jobs)
+        return values[:, 0] if self.n_outputs_ == 1 else values
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandomForestClassifier(ForestClassifier, ForestParams):
+    """A random forest for classes (Breiman 2001). See ForestParams and GrowthParams for the shared parameters.
+
+    Parameters
+    ----------
+    criterion : str, criterion object or function
+        As in DecisionTreeClassifier.
+    max_features : int, share, "sqrt", "log2" or None
+        Features drawn as candidates at each node.
+    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None
+        Weight of each class; "balanced_subsample" balances the rows that each tree drew.
+    voting : "soft" or "hard"
+        Average the shares of the classes, or count the trees' votes.
+
+    Attributes
+    ----------
+    estimators_ : list of DecisionTreeClassifier
+        The trees, made when asked for.
+    trees_ : Trees
+        The arrays of all trees.
+    n_estimators_ : int
+        How many trees there are: fewer than asked for where ``max_seconds`` or a callback stopped the work.
+    oob_score_, oob_decision_function_ : float, array
+        Score and class shares of every row by the trees that did not see it; NaN where all did.
+
+    """
+
+    criterion: Any = parameter("gini", criterion_for("classes"))  # noqa: RUF009  a field
+    max_features: int | float | str | None = parameter("sqrt", GrowthParams.__dataclass_fields__["max_features"].metadata["rule"])
+    class_weight: Any = parameter(None, FOREST_CLASS_WEIGHT)  # noqa: RUF009
+    voting: str = parameter("soft", one_of("soft", "hard"))
+    _tree_class: ClassVar[type] = DecisionTreeClassifier
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandomForestRegressor(ForestRegressor, ForestParams):
+    """A random forest for numbers. See ForestParams and GrowthParams for the shared parameters.
+
+    Parameters
+    ----------
+    criterion : str, criterion object or function
+        As in DecisionTreeRegressor.
+    max_features : int, share, "sqrt", "log2" or None
+        Features drawn as candidates at each node; all by default, as in scikit-learn. A third is often better.
+
+    Attributes
+    ----------
+    estimators_ : list of DecisionTreeRegressor
+        The trees, made when asked for.
+    oob_score_, oob_prediction_ : float, array
+        R squared and mean of every row by the trees that did not see it; NaN where all did.
+
+    """
+
+    criterion: Any = parameter("squared_error", criterion_for("numbers"))  # noqa: RUF009
+    max_features: int | float | str | None = parameter(1.0, GrowthParams.__dataclass_fields__["max_features"].metadata["rule"])
+    _tree_class: ClassVar[type] = DecisionTreeRegressor
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExtraTreesClassifier(RandomForestClassifier):
+    """Extremely randomised trees for classes (Geurts 2006): random thresholds, and all rows in every tree."""
+
+    splitter: ClassVar[str] = "random"
+    bootstrap: bool = yes_or_no(False)
+    _tree_class: ClassVar[type] = ExtraTreeClassifier
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExtraTreesRegressor(RandomForestRegressor):
+    """Extremely randomised trees for numbers."""
+
+    splitter: ClassVar[str] = "random"
+    bootstrap: bool = yes_or_no(False)
+    _tree_class: ClassVar[type] = ExtraTreeRegressor
+
+
+__all__ = [
+    "UNLIMITED",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "_jit",
+]

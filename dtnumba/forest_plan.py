@@ -1,0 +1,131 @@
+"""Table, target and sampling to a ForestPlan: codes once for all trees, and the splitter that reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba import rng
+from dtnumba.bins import histogram_codes, rank_codes
+from dtnumba.forest import Ends, ForestPlan
+from dtnumba.sampling import Balanced, Bootstrap, Everything, Subset, WeightedBootstrap, count_dtype
+from dtnumba.sorting import order_of_targets
+from dtnumba.splitters.histogram import Histogram
+from dtnumba.splitters.random_bins import RandomBins
+from dtnumba.splitters.random_threshold import RandomThreshold
+from dtnumba.splitters.rank_sort import RankSort
+from dtnumba.training import numbers_seen
+from dtnumba.weights import Weights, fixed_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.table import Table
+    from dtnumba.training import Settings
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How a tree draws its rows."""
+
+    bootstrap: bool
+    replace: bool
+    max_samples: int | float | None
+    balanced: bool
+    n_trees: int
+
+    def number(self, n_rows: int, weight: NDArray[np.float64] | None) -> int:
+        """Return how many draws a tree makes from rows of these weights."""
+        whole = n_rows if weight is None else float(weight.sum())
+        if self.max_samples is None:
+            n = n_rows
+        elif isinstance(self.max_samples, (int, np.integer)):
+            n = int(self.max_samples)
+        else:
+            n = max(round(self.max_samples * whole), 1)
+        if not self.replace and n > n_rows:
+            raise ValueError(
+                f"max_samples={self.max_samples!r} asks for {n} rows of {n_rows} without replacement: "
+                "a row is drawn once at most; pass fewer, or replace=True"
+            )
+        return n
+
+
+def plan_forest(
+    table: Table, known: Any, weight: NDArray[np.float64] | None, criterion: Any, draws: Draws, settings: Settings
+) -> ForestPlan:
+    """Return the plan of a forest: its codes, and how its trees draw rows and features."""
+    n, weights = table.n_rows, fixed_weights(weight, table.n_rows)
+    sampling: Any = Everything(len(weights.kept))
+    counts: Any = None
+    most = len(weights.kept)
+    if draws.bootstrap:
+        kept = weights.kept
+        n_draws = draws.number(len(kept), weight)
+        keys = np.array([rng.stream(settings.seed, rng.BOOTSTRAP, t) for t in range(draws.n_trees)], np.uint64)
+        if not draws.replace:
+            counts, sampling = np.dtype(np.uint8), Subset(kept, n_draws, keys)
+        elif weights.are_one or weight is None:
+            counts, sampling = np.dtype(count_dtype(n_draws / len(kept))), Bootstrap(kept, n_draws, keys)
+        else:
+            share = weight[kept] / weight[kept].sum()
+            up_to = np.cumsum(share)
+            up_to[-1] = 1.0
+            counts = np.dtype(count_dtype(n_draws * float(share.max())))
+            sampling = WeightedBootstrap(kept, n_draws, keys, up_to)
+        most, weights = min(most, n_draws), Weights(None, 1.0, float(n_draws), kept, n)
+        if draws.balanced:
+            counts = np.dtype(np.int64)
+            # Every output multiplies by at most the number of draws; far below 2**52 in all.
+            unit = 2.0**-20
+            offsets = np.cumsum([0, *known.sizes]).astype(np.int64)
+            sampling = Balanced(sampling, known.codes, offsets, unit)
+            weights = Weights(None, unit, float(n_draws), kept, n)
+        target = known.target(weights, criterion, counts, n_draws)
+    else:
+        target = known.target(weights, criterion)
+    is_ranked = target.n_weights == 0
+    orders = weights.kept[None]
+    if is_ranked:
+        orders = order_of_targets(target.y, weights.kept).reshape(target.y.shape[1], -1)
+    plain = draws.bootstrap is False and weights.are_one
+    counted = not plain and settings.min_samples_leaf > 1
+    splitter, ends = _splitter(table, target, weights.kept, settings, counted, len(orders))
+    return ForestPlan(
+        splitter=splitter,
+        ends=ends,
+        target=target,
+        criterion=criterion,
+        sampling=sampling,
+        orders=orders,
+        most_rows=most,
+        n_table_rows=n if draws.bootstrap else 0,
+        n_features=table.n_features,
+        n_seen=numbers_seen(target),
+        width=known.width,
+        count_type=np.dtype(np.uint8) if counts is None else counts,
+        settings=settings,
+        min_weight_share=settings.min_weight_leaf,
+    )
+
+
+def _splitter(table: Table, target: Any, kept: Any, settings: Settings, counted: bool, n_orders: int) -> Any:
+    rows, is_random = np.empty(0, np.uint32), settings.splitter == "random"
+    if settings.max_bins is None:
+        codes, bins = rank_codes(table, kept, settings.workers)
+        ends = Ends(bins.low, bins.high, bins.first_code, is_random)
+        if is_random:
+            return RandomThreshold(codes, bins.n_codes, bins.low, bins.high, bins.first_code, rows, 0, n_orders), ends
+        return RankSort(codes, bins.n_codes, rows, 0, n_orders), ends
+    codes, bins = histogram_codes(table, kept, settings.max_bins, settings.workers)
+    ends = Ends(bins.low, bins.high, bins.first_code, is_random)
+    n_bins, width = int(bins.n_codes.max()) + 1, target.n_stats + counted
+    if is_random and target.n_weights == 0:
+        return RandomThreshold(codes, bins.n_codes, bins.low, bins.high, bins.first_code, rows, 0, n_orders), ends
+    if is_random:
+        return RandomBins(
+            codes, bins.n_codes, bins.low, bins.high, bins.first_code, rows, 0, n_orders, n_bins, width, counted
+        ), ends
+    return Histogram(codes, bins.n_codes, rows, 0, n_orders, n_bins, width, counted), ends

@@ -1,0 +1,124 @@
+"""Long work is watched and stopped: progress, time limits, callbacks and Ctrl-C, while kernels run without the GIL.
+
+The kernels run in a thread of their own and look at one flag; the thread that asked for the work waits, reports and
+listens. Python delivers Ctrl-C to the main thread only, which would otherwise sit inside the kernel.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dtnumba._jit import launch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TICK = 0.05  # seconds between two looks
+# Work below this many rows times trees is over before anyone could look.
+_SMALL = 2_000_000
+_BAR = 30
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is told."""
+
+    stage: str  # "trees"
+    done: int
+    total: int
+    seconds: float  # since the start
+    left: float | None  # estimated seconds to go, None before the first tree
+
+
+@dataclass
+class Watch:
+    """Runs tasks, reports on them, and stops them."""
+
+    verbose: int | Callable[[Progress], Any]
+    max_seconds: float | None
+    total: int
+    size: int  # rows times trees
+    done: int = 0
+    stopped: str = ""  # why: "time", "callback" or "interrupt"
+    error: BaseException | None = None
+    began: float = field(default_factory=time.perf_counter)
+    _shown: float = -1.0
+
+    def run(self, task: Any, workers: int) -> bool:
+        """Launch a task; return whether it was stopped before its end."""
+        if self.size < _SMALL and not self.verbose and self.max_seconds is None:
+            launch(task, workers)
+            return False
+        before, failed = self.done, []
+        finished = threading.Event()
+
+        def work() -> None:
+            try:
+                launch(task, workers, entitled=is_main)
+            except BaseException as error:  # noqa: BLE001  it is raised again where it can be caught
+                failed.append(error)
+            finally:
+                finished.set()
+
+        is_main = threading.current_thread() is threading.main_thread()
+        thread = threading.Thread(target=work, name="dtnumba", daemon=True)
+        thread.start()
+        halt = task.job.growing.halt
+        while not finished.is_set():
+            try:
+                finished.wait(_TICK)
+                self.done = before + int((task.arena.at >= 0).sum())
+                self._look(halt)
+            except BaseException as error:  # noqa: BLE001  Ctrl-C, or an error of the callback: stop first, raise later
+                self._stop(halt, "interrupt" if isinstance(error, KeyboardInterrupt) else "callback", error)
+        thread.join()
+        self.done = before + int((task.arena.at >= 0).sum())
+        if failed:
+            raise failed[0]
+        return bool(halt[0])
+
+    def _look(self, halt: Any) -> None:
+        seconds = time.perf_counter() - self.began
+        if self.max_seconds is not None and seconds >= self.max_seconds:
+            self._stop(halt, "time", None)
+        if not self.stopped:
+            self.report(halt)
+
+    def _stop(self, halt: Any, why: str, error: BaseException | None) -> None:
+        halt[0] = 1
+        self.stopped, self.error = self.stopped or why, self.error or error
+
+    def report(self, halt: Any = None) -> None:
+        """Tell whoever wants to know how far the work is."""
+        if not self.verbose:
+            return
+        seconds = time.perf_counter() - self.began
+        left = seconds * (self.total - self.done) / self.done if self.done else None
+        if callable(self.verbose):
+            answer = self.verbose(Progress("trees", self.done, self.total, seconds, left))
+            if answer is False and halt is not None:
+                self._stop(halt, "callback", None)
+            return
+        is_terminal = sys.stderr.isatty()
+        # Plain lines, where nothing can be overwritten, come one in ten seconds at most.
+        if self.done < self.total and seconds - self._shown < (0.2 if is_terminal else 10.0) and self._shown >= 0:
+            return
+        self._shown = seconds
+        rest = "" if left is None else f", {_words(left)} left"
+        line = f"{self.done} of {self.total} trees, {_words(seconds)}{rest}"
+        if is_terminal:
+            full = _BAR * self.done // max(self.total, 1)
+            end = "\n" if self.done == self.total or self.stopped else ""
+            print(f"\r[{'#' * full}{'.' * (_BAR - full)}] {line}   ", end=end, file=sys.stderr, flush=True)
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+
+def _words(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
