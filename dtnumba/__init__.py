@@ -8,14 +8,27 @@ __version__ = "0.1.0"
 
 from dtnumba import information
 from dtnumba.errors import NotFittedError
-from dtnumba.estimators import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
+from dtnumba.estimators import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "NotFittedError",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "__version__",
     "information",
 ]

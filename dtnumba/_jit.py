@@ -7,6 +7,7 @@ launch      the one ``prange`` of the package: run a task on several workers
 take_ticket hand out work inside a task, so that no core idles at the end
 """
 
+import ctypes
 import linecache
 import multiprocessing
 import os
@@ -18,13 +19,15 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import int64, njit, prange
-from numba.core import cgutils, config, types
+from numba.core import config, types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload, register_jitable
 
 from dtnumba._absorb import absorbed_options
 from dtnumba._cache import keep_on_disk
 
+# Room for a task: one of thirty arrays takes 2 kB.
+_TASK_BYTES = 8192
 COMPILED = not config.DISABLE_JIT
 _HOUSE = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 
@@ -162,16 +165,6 @@ if COMPILED:
         return types.uint64(types.uint64), codegen
 
     @intrinsic
-    def _pointer_to(typingctx, value):
-        """Address of a value on this frame: ``prange`` cannot carry nested tuples, but it can carry a pointer."""
-
-        def codegen(context, builder, signature, args):
-            model = context.data_model_manager[signature.args[0]]
-            return cgutils.alloca_once_value(builder, model.as_data(builder, args[0]))
-
-        return types.CPointer(value)(value), codegen
-
-    @intrinsic
     def _value_at(typingctx, pointer):
         def codegen(context, builder, signature, args):
             model = context.data_model_manager[signature.return_type]
@@ -196,9 +189,6 @@ else:
         word = int(word)
         return (word & -word).bit_length() - 1
 
-    def _pointer_to(value):
-        return value
-
     def _value_at(pointer):
         return pointer
 
@@ -211,17 +201,80 @@ def _run_at(pointer, worker):
     run(_value_at(pointer), worker)
 
 
-@kernel
-def _run_here(task):
-    run(task, int64(0))
+if COMPILED:
 
+    @intrinsic
+    def _store(typingctx, task, buffer):
+        """Copy a task into a buffer; return 0, or the bytes it needs where the buffer is too small."""
 
-@kernel(parallel=True, _nrt=True)
-def _run_on_workers(task, finished):
-    pointer = _pointer_to(task)
-    for worker in prange(len(finished)):
-        _run_at(pointer, int64(worker))
-        finished[worker] = 1
+        def codegen(context, builder, signature, args):
+            model = context.data_model_manager[signature.args[0]]
+            data = model.as_data(builder, args[0])
+            array = context.make_array(signature.args[1])(context, builder, args[1])
+            size = ir.Constant(ir.IntType(64), context.get_abi_sizeof(data.type))
+            is_large = builder.icmp_signed(">", size, builder.extract_value(array.shape, 0))
+            with builder.if_else(is_large) as (large, fits):
+                with large:
+                    above = builder.block
+                with fits:
+                    builder.store(data, builder.bitcast(array.data, data.type.as_pointer()), align=8)
+                    below = builder.block
+            needed = builder.phi(ir.IntType(64))
+            needed.add_incoming(size, above)
+            needed.add_incoming(ir.Constant(ir.IntType(64), 0), below)
+            return needed
+
+        return types.int64(task, buffer), codegen
+
+    @intrinsic
+    def _entry_of(typingctx, task):
+        """Address of a C function (task's address, worker) -> status, which is 0 unless a kernel raised."""
+        pointer = types.CPointer(task)
+        arguments = (pointer, types.int64)
+        typingctx.resolve_value_type(_run_at).get_call_type(typingctx, arguments, {})  # compiles it
+
+        def codegen(context, builder, signature, args):
+            compiled = _run_at.overloads[arguments]
+            context.active_code_library.add_linking_library(compiled.library)
+            address, word = ir.IntType(8).as_pointer(), ir.IntType(64)
+            thunk = ir.Function(
+                builder.module, ir.FunctionType(ir.IntType(32), [address, word]), f"{builder.function.name}.entry"
+            )
+            thunk.linkage = "internal"
+            inner = ir.IRBuilder(thunk.append_basic_block())
+            called = context.declare_function(builder.module, compiled.fndesc)
+            passed = [inner.bitcast(thunk.args[0], context.get_value_type(pointer)), thunk.args[1]]
+            status, _ = context.call_conv.call_function(inner, called, types.none, arguments, passed)
+            inner.ret(status.code)
+            return builder.ptrtoint(thunk, word)
+
+        return types.int64(task), codegen
+
+    @intrinsic
+    def _call(typingctx, entry, address, worker):
+        """Call the C function at an address."""
+
+        def codegen(context, builder, signature, args):
+            kind = ir.FunctionType(ir.IntType(32), [ir.IntType(8).as_pointer(), ir.IntType(64)])
+            function = builder.inttoptr(args[0], kind.as_pointer())
+            status = builder.call(function, [builder.inttoptr(args[1], ir.IntType(8).as_pointer()), args[2]])
+            return builder.sext(status, ir.IntType(64))
+
+        return types.int64(types.int64, types.int64, types.int64), codegen
+
+    @kernel
+    def _prepare(task, buffer, needed):
+        needed[0] = _store(task, buffer)
+        return _entry_of(task)
+
+    # The only parallel kernel, compiled once for all tasks: it knows a task by its address, and calls it by its entry.
+    # A prange of its own for each of the six tasks of a large fit took 1 s of compiling each.
+    @kernel(parallel=True, _nrt=True)
+    def _run_on_workers(entry, address, status):
+        for worker in prange(len(status)):
+            status[worker] = _call(entry, address, int64(worker))
+
+    _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)  # releases the GIL
 
 
 _pool_is_inherited = False  # a forked child inherits the threads' bookkeeping, but not the threads
@@ -261,10 +314,22 @@ def launch(task, workers=1, *, entitled=False):
     Falls back to one thread, with the same bits, wherever the pool must not be entered: in a forked child, and under
     ``workqueue`` from a second Python thread (unless it is ``entitled``: the main thread waits for it).
     """
-    if workers > 1 and COMPILED and _may_enter_pool(entitled=entitled):
-        _run_masked(task, workers)
+    if not COMPILED:
+        run(task, 0)
+        return
+    buffer, needed = np.empty(_TASK_BYTES, np.uint8), np.zeros(1, np.int64)
+    entry = _prepare(task, buffer, needed)
+    if needed[0] > 0:
+        buffer = np.empty(needed[0], np.uint8)
+        entry = _prepare(task, buffer, needed)
+    address = buffer.ctypes.data
+    if workers > 1 and _may_enter_pool(entitled=entitled):
+        status = _run_masked(entry, address, workers)
     else:
-        _run_here(task)
+        status = np.array([_ENTRY(entry)(address, 0)])
+    if status.any():
+        msg = "a kernel raised an exception, which it cannot pass on; NUMBA_DISABLE_JIT=1 shows it"
+        raise RuntimeError(msg)
 
 
 def _may_enter_pool(*, entitled):
@@ -276,19 +341,15 @@ def _may_enter_pool(*, entitled):
     return is_main or numba.threading_layer() != "workqueue"
 
 
-def _run_masked(task, workers):
+def _run_masked(entry, address, workers):
     before = numba.get_num_threads()
     numba.set_num_threads(min(workers, config.NUMBA_NUM_THREADS))
-    finished = np.zeros(workers, np.uint8)
+    status = np.zeros(workers, np.int64)
     try:
-        _run_on_workers(task, finished)
-    except SystemError as error:  # Numba's word for an exception in this thread's share of the loop
-        raise (error.__cause__ or error) from None
+        _run_on_workers(entry, address, status)
     finally:
         numba.set_num_threads(before)
-    if not finished.all():  # an exception in another thread's share is lost
-        msg = "a worker thread raised an exception, which Numba cannot pass on; n_jobs=1 shows it"
-        raise RuntimeError(msg)
+    return status
 
 
 __all__ = [

@@ -182,9 +182,7 @@ def _grow_one(task, worker, tree, n, splitter, target, scratch, own, room, growi
                 seen = gather(target, own, room.rows, start, stop)
                 _copy_codes(splitter.codes, room, start, stop)
                 now = with_codes(splitter, room.few_codes)
-            part_job = Job(
-                now, seen, job.criterion, limits, growing, job.order, features, job.n_features, job.n_seen
-            )
+            part_job = Job(now, seen, job.criterion, limits, growing, job.order, features, job.n_features, job.n_seen)
             free, chunk_end = grow_below(part_job, scratch, k, free, chunk_end, np.int64(0) if few else task.floor)
             if few:
                 for i in range(start, stop):
@@ -235,7 +233,7 @@ def _put_away(task, tree, splitter, target, room, growing):
                 room.sums[k, s] = room.sums[left[k], s] + room.sums[left[k] + 1, s]
             describe_inner(target, task.job.criterion, splitter, summary, k, room.sums[k], room.seen)
             feature = nodes[node, FEATURE]
-            threshold = growing.numbers[node, CUT]
+            threshold = growing.numbers[node, CUT] if nodes[node, FIRST_RIGHT] != NOTHING else np.inf
             if not task.ends.drawn:
                 threshold = _threshold(task.ends, feature, nodes[node, LAST_LEFT], nodes[node, FIRST_RIGHT])
         arena.ints[0, at + k], arena.ints[1, at + k], arena.ints[2, at + k] = feature, left[k], stop - start
@@ -341,7 +339,9 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
     )
     own = own_arrays(plan.target, workers, n_few, n_most)
     seed, trees = settings.seed, range(n_trees)
-    streams = np.array([[rng.stream(seed, purpose, t) for purpose in (rng.FEATURES, rng.CUT)] for t in trees], np.uint64)
+    streams = np.array(
+        [[rng.stream(seed, purpose, t) for purpose in (rng.FEATURES, rng.CUT)] for t in trees], np.uint64
+    )
     rounds, wanted = [], np.arange(first, n_trees)
     while len(wanted):
         arena = _new_arena(len(wanted) * capacity, n_trees, plan.width)
@@ -395,9 +395,7 @@ def _in_order(rounds, first, last, width, workers):
     floats, value = np.empty((4, m)), np.empty((m, width))
     for arena, trees in rounds:
         these = trees[trees < last]
-        task = PutInOrder(
-            arena, these, root[these - first], ints, missing_left, floats, value, np.zeros(1, np.int64)
-        )
+        task = PutInOrder(arena, these, root[these - first], ints, missing_left, floats, value, np.zeros(1, np.int64))
         launch(task, min(workers, max(len(these), 1)))
     return Trees(
         root,

@@ -34,7 +34,7 @@ from dtnumba.scan import MISSING, ROW
 from dtnumba.splitters import look
 from dtnumba.splitters.histogram import DENSE_ROWS, Histogram, fill_rows
 from dtnumba.splitters.presorted import Presorted
-from dtnumba.targets import rank_rows, sum_rows, weight_of, zero
+from dtnumba.targets import is_pure, rank_rows, sum_rows, weight_of, zero
 
 # Tables of fewer rows than this are grown by one thread: launching costs more than it saves.
 PARALLEL_ROWS = 4096
@@ -64,7 +64,7 @@ class LookTogether(NamedTuple):
     job: object
     scratches: object
     node: int
-    weight: np.ndarray  # (1,) float64 out: of the node
+    weight: np.ndarray  # (1,) float64 out: of the node, or below zero where no split can help it
     counter: np.ndarray
 
     def run(self, worker):
@@ -80,9 +80,13 @@ class LookTogether(NamedTuple):
         )
         start, stop = job.growing.nodes[self.node, START], job.growing.nodes[self.node, STOP]
         total = sum_rows(job.target, job.splitter, zero(job.target, scratch.work.total), start, stop)
+        weight = weight_of(job.target, total)
+        is_open = weight >= 2.0 * job.limits.min_weight_leaf and not is_pure(
+            job.target, total, job.splitter, start, stop
+        )
         if worker == 0:
-            self.weight[0] = weight_of(job.target, total)
-        while True:
+            self.weight[0] = weight if is_open else -1.0
+        while is_open:
             f = take_ticket(self.counter)
             if f >= job.n_features:
                 break
@@ -231,7 +235,10 @@ class _Together:
             weight, scratch = np.empty(1), in_python(pick)(self.scratches, 0)
             launch(LookTogether(job, self.scratches, node, weight, _counter()), self.workers)
             scratch.ascending[:] = scratch.features
-            in_python(settle)(job, scratch, node, job.n_features, float(weight[0]))
+            if weight[0] >= 0.0:
+                in_python(settle)(job, scratch, node, job.n_features, float(weight[0]))
+            else:
+                nodes[node, FEATURE] = LEAF
 
     def _seek_alone(self, node):
         if isinstance(self.job.splitter, Histogram):

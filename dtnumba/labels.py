@@ -247,7 +247,7 @@ class Values:
             moments = np.stack([moments, squares], axis=2).reshape(len(y), -1)
             units = np.stack([units, square_units], axis=1).ravel()
         residuals, residual_units, _ = _fixed(rounded_off, multiplier, most)
-        make = Numbers
+        make: Any = Numbers
         if n_outputs == n_moments == 1 and weights.are_one:
             make = Number if counts is None else CountedNumber
         return make(
@@ -321,8 +321,8 @@ def _fixed(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return multiplier * values as integers, the unit of each column, and what rounding the values took away.
 
-    ``most`` is what the rows count together at most. A value is rounded before it is multiplied, so that a weight of two is exactly two rows. Sums stay below 2**61;
-    units are powers of two, so exact to undo.
+    ``most`` is what the rows count together at most. A value is rounded before it is multiplied, so that a weight of
+    two is exactly two rows. Sums stay below 2**61; units are powers of two, so exact to undo.
     """
     _, exponents = np.frexp(np.abs(values).max(axis=0))
     units = np.ldexp(1.0, np.maximum(exponents + most.bit_length() - 61, -1074))

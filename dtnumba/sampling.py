@@ -18,7 +18,7 @@ _BYTE_DRAWS = 16
 
 
 def _list_drawn(sampling, order, counts, rows, at):
-    """List the rows that count, in the given order, from rows[at] on; return how many. Branchless: it is a coin flip."""
+    """List the rows that count, in the given order, from rows[at] on; return how many. No branch: it is a coin flip."""
     k = np.uint64(at)
     for i in range(len(order)):
         row = order[i]
@@ -96,7 +96,7 @@ class WeightedBootstrap(NamedTuple):
 
 @part
 class Subset(NamedTuple):
-    """So many rows without replacement: each in turn is taken with the chance that leaves all subsets equally likely."""
+    """So many rows without replacement: each in turn is taken with a chance that leaves all subsets equally likely."""
 
     kept: np.ndarray
     n_draws: int

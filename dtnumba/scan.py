@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_having, by_type, inline
+from dtnumba._jit import by_having, by_type, inline, jitable
 from dtnumba.criteria import NO_GAIN, TIE, information_of
 from dtnumba.targets import add, keep, rest, rows_in, split_gain, split_score, take, weight_of, zero
 
@@ -100,6 +100,9 @@ def _many_at_once(target, criterion, sequence, span, left, total, limits, bar, b
     return best_i, bar, best_left
 
 
+jitable(_one_by_one)
+
+
 def _all_alike(target, criterion, sequence, span, left, total, limits, bar, best_left, work):
     return _one_by_one(criterion, target, sequence, span, left, total, limits, bar, best_left, work)
 
@@ -181,6 +184,7 @@ def is_heavier(target, left, right):
 
 @inline
 def heavy_enough(target, left, right, least):
+    """Tell whether both children have the least weight of a leaf."""
     return least <= 0.0 or (weight_of(target, left) >= least and weight_of(target, right) >= least)
 
 
@@ -194,32 +198,35 @@ def scan_bins(hist, base, width, occupied, n_codes, feature, n, target, criterio
     m = occupied[0]
     n_missing = np.int64(0)
     if occupied[m] == n_codes:
-        n_missing = rows_in(target, hist, base + n_codes * width, width)
+        n_missing = rows_in(target, hist, np.uint64(base + n_codes * width), width)
         m -= 1
     if m == 0 or (m == 1 and n_missing == 0):
         return CONSTANT
     bar, best_i, best_side, best_n = NO_GAIN, np.int64(-1), 0, np.int64(0)
     best_left = zero(target, work.best)
-    # Where every bin is a legal child, rows need not be counted, and weights stand in for them.
-    most = n - limits.min_samples_leaf if limits.min_samples_leaf > 1 else np.iinfo(np.int64).max
+    # Where every bin is a legal child, rows need not be counted.
+    counts, most = limits.min_samples_leaf > 1, n - limits.min_samples_leaf
+    wide, first = np.uint64(width), np.uint64(base)
     for side in range(2 if n_missing > 0 else 1):
         left = zero(target, work.left)
         n_left = np.int64(0)
         if side == 1:
-            left = take(target, left, hist, base + n_codes * width)
+            left = take(target, left, hist, first + np.uint64(n_codes) * wide)
             n_left = n_missing
-        for i in range(1, m + 1 if n_missing > 0 and side == 0 else m):
-            at = base + occupied[i] * width
+        for i in range(_ONE, np.uint64(m + 1 if n_missing > 0 and side == 0 else m)):
+            at = first + np.uint64(occupied[i]) * wide
             left = take(target, left, hist, at)
-            n_left += rows_in(target, hist, at, width)
-            if n_left > most:
-                break
-            if n_left >= limits.min_samples_leaf:
-                right = rest(target, total, left, work.right)
-                score = split_score(target, criterion, left, right, work)
-                if score > bar and heavy_enough(target, left, right, limits.min_weight_leaf):
-                    best_i, best_side, best_n, bar = i, side, n_left, bar_above(score)
-                    best_left = keep(target, left, work.best)
+            if counts:
+                n_left += rows_in(target, hist, at, width)
+                if n_left > most:
+                    break
+                if n_left < limits.min_samples_leaf:
+                    continue
+            right = rest(target, total, left, work.right)
+            score = split_score(target, criterion, left, right, work)
+            if score > bar and heavy_enough(target, left, right, limits.min_weight_leaf):
+                best_i, best_side, best_n, bar = np.int64(i), side, n_left, bar_above(score)
+                best_left = keep(target, left, work.best)
     if best_i < 0:
         return BARREN
     right = rest(target, total, best_left, work.right)

@@ -15,7 +15,7 @@ weight(stats)                        weight of the rows, in the caller's units
 is_pure(stats, rows, start, stop)    whether no split of the node's rows can help
 score(criterion, left, right, work)  what the scan of cuts maximises
 gain(criterion, left, right, work)   decrease of impurity by the split, per unit of the node's weight
-put(hist, at, row), take(stats, hist, at)   the same over histograms of statistics, ``n_stats`` numbers a bin
+put(hist, at, row), take(stats, hist, at)   the same over histograms, ``n_stats`` numbers a bin, from uint64 ``at`` on
 rows_in(hist, at, width)             rows in a bin: its weight, or its last number where rows are counted apart
 
 For forests, where every tree counts the rows in its own way and workers copy the rows of small subtrees:
@@ -176,15 +176,15 @@ class _Array:
 
     def take(self, stats, hist, at):
         for k in range(len(stats)):
-            stats[k] += hist[at + k]
+            stats[k] += hist[at + np.uint64(k)]
         return stats
 
     def rows_in(self, hist, at, width):
         if width > self.n_stats:
-            return hist[at + width - 1]
+            return hist[at + np.uint64(width) - np.uint64(1)]
         rows = np.int64(0)
         for k in range(self.n_weights):
-            rows += hist[at + k]
+            rows += hist[at + np.uint64(k)]
         return rows
 
 
@@ -239,10 +239,10 @@ class TwoClasses(_ClassPair, ClassLeaves, _ClassFields):
         hist[at + np.uint64(self.label[row])] += 1
 
     def take(self, stats, hist, at):
-        return (stats[0] + float(hist[at]), stats[1] + float(hist[at + 1]))
+        return (stats[0] + float(hist[at]), stats[1] + float(hist[at + np.uint64(1)]))
 
     def rows_in(self, hist, at, width):
-        return hist[at] + hist[at + 1]
+        return hist[at] + hist[at + np.uint64(1)]
 
     def weight(self, stats):
         return stats[0] + stats[1]
@@ -282,10 +282,10 @@ class WeightedTwoClasses(_ClassPair, ClassLeaves, _ClassFields):
         hist[at + np.uint64(self.label[row])] += self.weights[row]
 
     def take(self, stats, hist, at):
-        return (stats[0] + float(hist[at]), stats[1] + float(hist[at + 1]))
+        return (stats[0] + float(hist[at]), stats[1] + float(hist[at + np.uint64(1)]))
 
     def rows_in(self, hist, at, width):
-        return hist[at + 2] if width > 2 else hist[at] + hist[at + 1]
+        return hist[at + np.uint64(2)] if width > 2 else hist[at] + hist[at + np.uint64(1)]
 
     def weight(self, stats):
         return (stats[0] + stats[1]) * self.unit
@@ -463,7 +463,7 @@ class Number(_Pair, NumberLeaves, _NumberFields):
         hist[at + np.uint64(1)] += self.moments[row, 0]
 
     def take(self, stats, hist, at):
-        return (stats[0] + float(hist[at]), stats[1] + hist[at + 1])
+        return (stats[0] + float(hist[at]), stats[1] + hist[at + np.uint64(1)])
 
     def rows_in(self, hist, at, width):
         return hist[at]
@@ -485,7 +485,7 @@ class Number(_Pair, NumberLeaves, _NumberFields):
 
 @part
 class CountedNumber(_Pair, NumberLeaves, _NumberFields):
-    """One output that is a number, and rows that count several times: (weight, sum of y in units of ``moment_unit``)."""
+    """One output that is a number, and rows that count several times: (weight, sum of y in ``moment_unit``)."""
 
     __slots__ = ()
 
@@ -515,10 +515,10 @@ class CountedNumber(_Pair, NumberLeaves, _NumberFields):
         hist[at + np.uint64(1)] += count * self.moments[row, 0]
 
     def take(self, stats, hist, at):
-        return (stats[0] + float(hist[at]), stats[1] + hist[at + 1])
+        return (stats[0] + float(hist[at]), stats[1] + hist[at + np.uint64(1)])
 
     def rows_in(self, hist, at, width):
-        return hist[at + width - 1] if width > 2 else hist[at]
+        return hist[at + np.uint64(width) - np.uint64(1)] if width > 2 else hist[at]
 
     def weight(self, stats):
         return stats[0]

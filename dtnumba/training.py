@@ -95,7 +95,7 @@ def _splitter(table: Table, target: Any, weights: Weights, settings: Settings) -
         codes, bins = rank_codes(table, kept, settings.workers)
     else:
         codes, bins = histogram_codes(table, kept, settings.max_bins, settings.workers)
-    rows, n_orders = (order_of_targets(target.y, kept), n_targets) if is_ranked else (kept.copy(), 1)
+    rows, n_orders = (order_of_targets(target.y, kept), n_targets) if is_ranked else (kept, 1)
     if settings.splitter == "random":
         low, high = bins.low, bins.high
         return RandomThreshold(codes, bins.n_codes, low, high, bins.first_code, rows, n, n_orders), drawn_thresholds

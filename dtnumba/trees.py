@@ -63,6 +63,50 @@ class Trees(NamedTuple):
 
 
 NO_MAP = np.zeros(1, np.int64)
+# Columns with a row a node.
+_BY_NODE = (
+    "feature",
+    "threshold",
+    "left",
+    "right",
+    "missing_left",
+    "value",
+    "n_samples",
+    "weight",
+    "impurity",
+    "gain",
+)
+
+
+def one_tree(trees: Trees, t: int) -> Trees:
+    """Return tree t alone, its ids counted from its root."""
+    start, stop = int(trees.root[t]), int(trees.root[t + 1])
+    columns = {name: getattr(trees, name)[start:stop] for name in _BY_NODE}
+    for name in ("left", "right"):
+        columns[name] = np.where(columns["feature"] == LEAF, LEAF, columns[name] - start).astype(np.int32)
+    for start_name, name in (("cut_start", "cut"), ("branch_start", "branch")):
+        where, entries = getattr(trees, start_name), getattr(trees, name)
+        has_any = len(where) == trees.n_nodes + 1
+        columns[start_name] = where[start : stop + 1] - where[start] if has_any else NO_MAP
+        columns[name] = entries[where[start] : where[stop]] if has_any else entries
+    return Trees(root=np.array([0, stop - start], np.int64), **columns)
+
+
+def joined(parts: list[Trees]) -> Trees | None:
+    """Return the trees of several Trees end to end; None where there are none."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    if not all(part.is_binary for part in parts):
+        msg = "joining trees with maps or cuts"
+        raise AssertionError(msg)
+    offsets = np.cumsum([0, *(part.n_nodes for part in parts)])
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _BY_NODE}
+    shift = np.repeat(offsets[:-1], np.diff(offsets)).astype(np.int32)
+    for name in ("left", "right"):
+        columns[name] = np.where(columns[name] == LEAF, LEAF, columns[name] + shift).astype(np.int32)
+    root = np.concatenate([[0], *(part.root[1:] + offset for part, offset in zip(parts, offsets, strict=False))])
+    first = parts[0]
+    return Trees(root=root, cut_start=NO_MAP, cut=first.cut, branch_start=NO_MAP, branch=first.branch, **columns)
 
 
 def depths(trees: Trees) -> np.ndarray:

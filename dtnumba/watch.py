@@ -53,7 +53,7 @@ class Watch:
         if self.size < _SMALL and not self.verbose and self.max_seconds is None:
             launch(task, workers)
             return False
-        before, failed = self.done, []
+        before, failed = self.done, list[BaseException]()
         finished = threading.Event()
 
         def work() -> None:
@@ -65,15 +65,16 @@ class Watch:
                 finished.set()
 
         is_main = threading.current_thread() is threading.main_thread()
+        halt = task.job.growing.halt
+        self._look(halt)
         thread = threading.Thread(target=work, name="dtnumba", daemon=True)
         thread.start()
-        halt = task.job.growing.halt
         while not finished.is_set():
             try:
                 finished.wait(_TICK)
                 self.done = before + int((task.arena.at >= 0).sum())
                 self._look(halt)
-            except BaseException as error:  # noqa: BLE001  Ctrl-C, or an error of the callback: stop first, raise later
+            except BaseException as error:  # noqa: BLE001, PERF203  Ctrl-C or a callback's error: raised later
                 self._stop(halt, "interrupt" if isinstance(error, KeyboardInterrupt) else "callback", error)
         thread.join()
         self.done = before + int((task.arena.at >= 0).sum())
@@ -113,9 +114,14 @@ class Watch:
         if is_terminal:
             full = _BAR * self.done // max(self.total, 1)
             end = "\n" if self.done == self.total or self.stopped else ""
-            print(f"\r[{'#' * full}{'.' * (_BAR - full)}] {line}   ", end=end, file=sys.stderr, flush=True)
+            _say(f"\r[{'#' * full}{'.' * (_BAR - full)}] {line}   {end}")
         else:
-            print(line, file=sys.stderr, flush=True)
+            _say(line + "\n")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 def _words(seconds: float) -> str:

@@ -388,6 +388,16 @@ def test_threads_share_a_table_without_missing_values(params):
     assert same_trees(alone.trees_, fit(sample, "gini", n_jobs=3, **params).trees_)
 
 
+@pytest.mark.parametrize("params", [{}, {"max_bins": 255}, {"min_weight_fraction_leaf": 0.45}], ids=str)
+@pytest.mark.parametrize("criterion", ["gini", "squared_error"])
+def test_threads_leave_large_nodes_alone_that_no_split_can_help(criterion, params):
+    """Half of the rows are a pure node that is large enough to be worked on by all threads together."""
+    X, _, _ = large_table(3, n_rows=3 * PARALLEL_ROWS, missing=0.0)
+    sample = Sample(X, (X[:, 0] > 0) * (1 + (X[:, 1] > X[:, 2])), None)
+    alone = fit(sample, criterion, **params)
+    assert same_trees(alone.trees_, fit(sample, criterion, n_jobs=2, **params).trees_)
+
+
 @pytest.mark.parametrize("params", [{}, {"max_bins": 255}], ids=str)
 def test_best_first_without_limit_is_depth_first_on_many_threads(params):
     X, y, _ = large_table(2)

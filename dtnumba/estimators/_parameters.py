@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -47,11 +47,13 @@ def yes_or_no(default: bool) -> Any:
     return parameter(default, Rule(lambda value: isinstance(value, (bool, np.bool_)), "a bool"))
 
 
-def _is_int(value: Any) -> bool:
+def is_int(value: Any) -> bool:
+    """Tell whether a value is a whole number, and not a bool."""
     return not isinstance(value, (bool, np.bool_)) and isinstance(value, Integral)
 
 
-def _is_real(value: Any) -> bool:
+def is_real(value: Any) -> bool:
+    """Tell whether a value is a finite number, and not a bool."""
     return not isinstance(value, (bool, np.bool_)) and isinstance(value, Real) and math.isfinite(value)
 
 
@@ -67,16 +69,16 @@ def _listed(names: Any) -> str:
 def integer(least: int, most: int | None = None) -> Rule:
     """Accept None, and an int from ``least`` to ``most``."""
     words = f"an int in the range [{least}, {'inf)' if most is None else f'{most}]'} or None"
-    return Rule(lambda value: value is None or (_is_int(value) and least <= value <= (most or value)), words)
+    return Rule(lambda value: value is None or (is_int(value) and least <= value <= (most or value)), words)
 
 
 def count_or_share(least: int, *, closed: bool) -> Rule:
     """Accept an int of at least ``least``, or a share of the rows: a float in (0, 1), with ``closed`` in (0, 1]."""
 
     def holds(value: Any) -> bool:
-        if _is_int(value):
+        if is_int(value):
             return bool(value >= least)
-        return _is_real(value) and 0.0 < value <= 1.0 and (closed or value < 1.0)
+        return is_real(value) and 0.0 < value <= 1.0 and (closed or value < 1.0)
 
     end = "1.0]" if closed else "1.0)"
     return Rule(holds, f"an int in the range [{least}, inf) or a float in the range (0.0, {end}, a share of the rows")
@@ -85,13 +87,13 @@ def count_or_share(least: int, *, closed: bool) -> Rule:
 def number(low: float, high: float) -> Rule:
     """Accept a finite number in [low, high]."""
     end = f"{high}]" if math.isfinite(high) else "inf)"
-    return Rule(lambda value: _is_real(value) and low <= value <= high, f"a float in the range [{low}, {end}")
+    return Rule(lambda value: is_real(value) and low <= value <= high, f"a float in the range [{low}, {end}")
 
 
 def _is_max_features(value: Any) -> bool:
     if value is None or isinstance(value, str):
         return value in {None, "sqrt", "log2"}
-    return bool(value >= 1) if _is_int(value) else _is_real(value) and 0.0 < value <= 1.0
+    return bool(value >= 1) if is_int(value) else is_real(value) and 0.0 < value <= 1.0
 
 
 MAX_FEATURES = Rule(
@@ -99,7 +101,7 @@ MAX_FEATURES = Rule(
     "an int in the range [1, inf), a float in the range (0.0, 1.0], a str among {'sqrt', 'log2'} or None",
 )
 N_JOBS = Rule(
-    lambda value: value is None or (_is_int(value) and value != 0),
+    lambda value: value is None or (is_int(value) and value != 0),
     "an int other than 0 (-1: all cores, -2: all but one) or None (all cores)",
 )
 
@@ -157,8 +159,6 @@ class GrowthParams:
 
     """
 
-    splitter: ClassVar[str] = "best"  # a parameter of single trees
-
     max_depth: int | None = parameter(None, integer(1))
     min_samples_split: int | float = parameter(2, count_or_share(2, closed=True))
     min_samples_leaf: int | float = parameter(1, count_or_share(1, closed=False))
@@ -170,12 +170,15 @@ class GrowthParams:
     max_bins: int | None = parameter(None, integer(2, 255))
     n_jobs: int | None = parameter(None, N_JOBS)
 
-    def _resolve(self, n_rows: int, n_features: int, total_weight: float) -> Settings:
+    def _splitter(self) -> str:
+        return "best"
+
+    def _resolve(self, n_rows: int, n_features: int, total_weight: float, seed: int | None = None) -> Settings:
         """Return the Settings of a fit on a table of this size."""
         leaf = _count(self.min_samples_leaf, n_rows)
         split = max(_count(self.min_samples_split, n_rows, least=2), 2 * leaf)
         return Settings(
-            splitter=self.splitter,
+            splitter=self._splitter(),
             max_bins=None if self.max_bins is None else int(self.max_bins),
             max_depth=UNLIMITED if self.max_depth is None else int(self.max_depth),
             min_samples_split=split,
@@ -184,7 +187,7 @@ class GrowthParams:
             min_decrease=float(self.min_impurity_decrease),
             max_leaves=UNLIMITED if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
             n_drawn=features_drawn(self.max_features, n_features),
-            seed=rng.seed_from(self.random_state),
+            seed=rng.seed_from(self.random_state) if seed is None else seed,
             workers=_jit.n_workers(self.n_jobs),
         )
 
@@ -200,11 +203,14 @@ class TreeParams(GrowthParams):
 
     """
 
-    splitter: str = parameter("best", one_of("best", "random"))  # type: ignore[misc]
+    splitter: str = parameter("best", one_of("best", "random"))
+
+    def _splitter(self) -> str:
+        return self.splitter
 
 
 def _count(value: float, n_rows: int, least: int = 1) -> int:
-    return int(value) if _is_int(value) else max(least, math.ceil(value * n_rows))
+    return int(value) if is_int(value) else max(least, math.ceil(value * n_rows))
 
 
 def features_drawn(max_features: float | str | None, n_features: int) -> int:
@@ -214,6 +220,6 @@ def features_drawn(max_features: float | str | None, n_features: int) -> int:
     if isinstance(max_features, str):
         root = math.sqrt(n_features) if max_features == "sqrt" else math.log2(n_features)
         return max(1, int(root))
-    if _is_int(max_features):
+    if is_int(max_features):
         return min(int(max_features), n_features)
     return max(1, int(max_features * n_features))

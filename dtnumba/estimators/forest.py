@@ -5,21 +5,22 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dtnumba import _jit, rng
+from dtnumba import rng
 from dtnumba.criteria import resolve_criterion
 from dtnumba.estimators._base import Classifier, Estimator, Regressor
 from dtnumba.estimators._parameters import (
     CLASS_WEIGHT,
+    MAX_FEATURES,
     GrowthParams,
     Rule,
     criterion_for,
     integer,
-    number,
+    is_int,
+    is_real,
     one_of,
     parameter,
     yes_or_no,
@@ -35,12 +36,12 @@ from dtnumba.forest_plan import Draws, plan_forest
 from dtnumba.forest_view import ForestView
 from dtnumba.out_of_bag import out_of_bag_votes
 from dtnumba.table import read_table
-from dtnumba.training import UNLIMITED, numbers_seen
+from dtnumba.training import numbers_seen
 from dtnumba.tree_view import TreeView
 from dtnumba.trees import joined, one_tree
 from dtnumba.user_criterion import refuse
 from dtnumba.watch import Watch
-from dtnumba.weights import read_weight
+from dtnumba.weights import class_weights, read_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,26 +50,19 @@ if TYPE_CHECKING:
     from dtnumba.trees import Trees
 
 
-def _is_share_or_count(value: Any) -> bool:
-    if value is None or (isinstance(value, Integral) and not isinstance(value, bool)):
-        return value is None or value >= 1
-    return isinstance(value, Real) and not isinstance(value, bool) and value > 0.0
-
-
 MAX_SAMPLES = Rule(
-    _is_share_or_count, "None, an int in the range [1, inf) or a float in the range (0.0, inf), a share of the rows"
+    lambda value: value is None or (value >= 1 if is_int(value) else is_real(value) and value > 0.0),
+    "None, an int in the range [1, inf) or a float in the range (0.0, inf), a share of the rows",
 )
 OOB_SCORE = Rule(
     lambda value: isinstance(value, (bool, np.bool_)) or callable(value), "a bool or a callable score(y_true, y_pred)"
 )
 VERBOSE = Rule(
-    lambda value: callable(value) or (isinstance(value, (Integral, np.bool_)) and value >= 0),
+    lambda value: callable(value) or isinstance(value, (bool, np.bool_)) or (is_int(value) and value >= 0),
     "0 (silent), 1 (a progress bar) or a callable that is given a dtnumba.watch.Progress",
 )
-TREES = Rule(
-    lambda value: isinstance(value, Integral) and not isinstance(value, bool) and value >= 1,
-    "an int in the range [1, inf)",
-)
+TREES = Rule(lambda value: is_int(value) and value >= 1, "an int in the range [1, inf)")
+SECONDS = Rule(lambda value: value is None or (is_real(value) and value >= 0.0), "a number >= 0 or None")
 FOREST_CLASS_WEIGHT = Rule(
     lambda value: (isinstance(value, str) and value == "balanced_subsample") or CLASS_WEIGHT.holds(value),
     "a dict of class to weight, 'balanced', 'balanced_subsample', a list of these (one for each of several outputs) "
@@ -108,13 +102,11 @@ class ForestParams(GrowthParams):
     bootstrap: bool = yes_or_no(True)
     replace: bool = yes_or_no(True)
     max_samples: int | float | None = parameter(None, MAX_SAMPLES)
-    oob_score: Any = parameter(False, OOB_SCORE)
+    oob_score: Any = parameter(False, OOB_SCORE)  # noqa: RUF009  a field
     warm_start: bool = yes_or_no(False)
     max_bins: int | None = parameter(255, integer(2, 255))
-    verbose: Any = parameter(0, VERBOSE)
-    max_seconds: float | None = parameter(
-        None, Rule(lambda value: value is None or number(0.0, float("inf")).holds(value), "a number >= 0 or None")
-    )
+    verbose: Any = parameter(0, VERBOSE)  # noqa: RUF009
+    max_seconds: float | None = parameter(None, SECONDS)
 
 
 class Forest(Estimator):
@@ -141,6 +133,9 @@ class Forest(Estimator):
 
     forest_: ForestView
     n_estimators_: int
+    n_features_in_: int
+    seed_: int
+    max_features_: int
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
@@ -242,7 +237,7 @@ class Forest(Estimator):
         return trees.n_trees, trees
 
     def _seed_of(self, kept: Trees | None) -> int:
-        return rng.seed_from(self.random_state) if kept is None else vars(self)["seed_"]
+        return rng.seed_from(self.random_state) if kept is None else self.seed_
 
     def _out_of_bag(self, table: Any, known: Any, y: Any, plan: Any, trees: Trees) -> dict[str, Any]:
         votes, n_votes = out_of_bag_votes(table, plan, trees, self._says(trees, known.sizes))
@@ -257,7 +252,8 @@ class Forest(Estimator):
             )
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = votes / np.where(n_votes > 0, n_votes, np.nan)[:, None]
-        return self._scored_out_of_bag(known, mean, n_votes > 0, y)
+        scored: dict[str, Any] = self._scored_out_of_bag(known, mean, n_votes > 0, y)
+        return scored
 
     _scored_out_of_bag: Any
     _says: Any
@@ -282,13 +278,12 @@ class Forest(Estimator):
     @cached_property
     def estimators_(self) -> list[Any]:
         """Each tree as an estimator of its own, made when asked for."""
-        fitted, n_trees = self._fitted(), self.trees_.n_trees
-        return [fitted._one_estimator(t) for t in range(n_trees)]
+        return [self._one_estimator(t) for t in range(self.trees_.n_trees)]
 
     def _one_estimator(self, t: int) -> Any:
         tree = self._tree_class(**self._tree_params(), random_state=self._seed_of(self.trees_) + t & 0x7FFFFFFF)
-        view = TreeView(one_tree(self.trees_, t), self.n_features_in_, self.forest_.n_classes)
-        learned = {"tree_": view, "max_features_": vars(self)["max_features_"], "n_features_in_": self.n_features_in_}
+        view = TreeView(one_tree(self.trees_, t), self.n_features_in_, self.forest_.n_classes.tolist())
+        learned = {"tree_": view, "max_features_": self.max_features_, "n_features_in_": self.n_features_in_}
         vars(tree).update(learned | self._learned_by_trees())
         return tree
 
@@ -344,12 +339,6 @@ class ForestClassifier(Forest, Classifier):
             if self._is_balanced():
                 return weight
         given = "balanced" if isinstance(self.class_weight, str) else self.class_weight
-        return type(self)._class_weights(given, labels, weight)
-
-    @staticmethod
-    def _class_weights(given: Any, labels: Any, weight: Any) -> Any:
-        from dtnumba.weights import class_weights
-
         return class_weights(given, labels, weight)
 
     def _says(self, trees: Trees, sizes: Any) -> NDArray[np.float64]:
@@ -451,7 +440,7 @@ class RandomForestClassifier(ForestClassifier, ForestParams):
     """
 
     criterion: Any = parameter("gini", criterion_for("classes"))  # noqa: RUF009  a field
-    max_features: int | float | str | None = parameter("sqrt", GrowthParams.__dataclass_fields__["max_features"].metadata["rule"])
+    max_features: int | float | str | None = parameter("sqrt", MAX_FEATURES)
     class_weight: Any = parameter(None, FOREST_CLASS_WEIGHT)  # noqa: RUF009
     voting: str = parameter("soft", one_of("soft", "hard"))
     _tree_class: ClassVar[type] = DecisionTreeClassifier
@@ -478,7 +467,7 @@ class RandomForestRegressor(ForestRegressor, ForestParams):
     """
 
     criterion: Any = parameter("squared_error", criterion_for("numbers"))  # noqa: RUF009
-    max_features: int | float | str | None = parameter(1.0, GrowthParams.__dataclass_fields__["max_features"].metadata["rule"])
+    max_features: int | float | str | None = parameter(1.0, MAX_FEATURES)
     _tree_class: ClassVar[type] = DecisionTreeRegressor
 
 
@@ -486,25 +475,19 @@ class RandomForestRegressor(ForestRegressor, ForestParams):
 class ExtraTreesClassifier(RandomForestClassifier):
     """Extremely randomised trees for classes (Geurts 2006): random thresholds, and all rows in every tree."""
 
-    splitter: ClassVar[str] = "random"
     bootstrap: bool = yes_or_no(False)
     _tree_class: ClassVar[type] = ExtraTreeClassifier
+
+    def _splitter(self) -> str:
+        return "random"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ExtraTreesRegressor(RandomForestRegressor):
     """Extremely randomised trees for numbers."""
 
-    splitter: ClassVar[str] = "random"
     bootstrap: bool = yes_or_no(False)
     _tree_class: ClassVar[type] = ExtraTreeRegressor
 
-
-__all__ = [
-    "UNLIMITED",
-    "ExtraTreesClassifier",
-    "ExtraTreesRegressor",
-    "RandomForestClassifier",
-    "RandomForestRegressor",
-    "_jit",
-]
+    def _splitter(self) -> str:
+        return "random"

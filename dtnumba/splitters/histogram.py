@@ -212,9 +212,9 @@ def _look_at_codes(target, splitter, job, scratch, node, first, last, total):
     for i in range(first, last):
         f = features[i]
         n_codes = splitter.n_codes[f]
-        table, base = own.sparse, f * stride
+        table, base = own.sparse, (i - first) * stride
         if slot == NO_SLOT:
-            list_marked(own, f)
+            list_marked(own, i - first)
         else:
             table, base = own.tables, (slot * splitter.codes.shape[1] + f) * stride
             _list_occupied(target, own, base, splitter.width, n_codes)
@@ -235,7 +235,7 @@ def _look_at_codes(target, splitter, job, scratch, node, first, last, total):
         )
         varying += found != CONSTANT
         if slot == NO_SLOT:
-            clear_marked(own, base, splitter.width, f)
+            clear_listed(own, base, splitter.width)
     if slot == len(own.free) - 2:
         nodes[node, SLOT] = NO_SLOT  # the last table is not kept: the next node to need one overwrites it
     return varying
@@ -247,46 +247,53 @@ look_at_codes = by_type("look_at_codes", _look_at_codes)
 
 @inline
 def fill_marked(splitter, target, own, features, first, last, start, stop):
-    """Fill the tables of some features, marking the bins touched; all features in one pass over the rows."""
+    """Fill the tables of features[first:last], end to end, and mark the bins touched; one pass over the rows.
+
+    Positions are unsigned and tables stand in the order of the draw: a signed index and a product a cell cost a third.
+    """
     width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
-    for i in range(start, stop):
-        row = splitter.rows[i]
-        for j in range(first, last):
-            f = np.uint64(features[j])
-            code = np.uint64(splitter.codes[row, f])
-            at = f * stride + code * width
-            put(target, own.sparse, at, row)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        row, at, word = np.uint64(splitter.rows[i]), np.uint64(0), np.uint64(0)
+        for j in range(np.uint64(first), np.uint64(last)):
+            code = np.uint64(splitter.codes[row, np.uint64(features[j])])
+            bin_at = at + code * width
+            put(target, own.sparse, bin_at, row)
             if splitter.counted:
-                own.sparse[at + width - _ONE] += 1
-            own.masks[f * _FOUR + (code >> _SIX)] |= _ONE << (code & _63)
+                own.sparse[bin_at + width - _ONE] += 1
+            own.masks[word + (code >> _SIX)] |= _ONE << (code & _63)
+            at += stride
+            word += _FOUR
 
 
 @inline
-def list_marked(own, f):
-    m = 0
-    for word in range(4):
-        mask = own.masks[f * 4 + word]
+def list_marked(own, slot):
+    """List the bins marked in a table, ascending, and unmark them."""
+    m, first = np.uint64(0), np.uint64(slot) * _FOUR
+    for word in range(_FOUR):
+        mask = own.masks[first + word]
+        own.masks[first + word] = np.uint64(0)
         while mask != 0:
-            m += 1
-            own.occupied[m] = word * 64 + np.int64(lowest_bit(mask))
+            m += _ONE
+            own.occupied[m] = np.int64((word << _SIX) + np.uint64(lowest_bit(mask)))
             mask &= mask - _ONE
-    own.occupied[0] = m
+    own.occupied[np.uint64(0)] = np.int64(m)
 
 
 @inline
 def _list_occupied(target, own, base, width, n_codes):
     m = 0
     for code in range(n_codes + 1):
-        if rows_in(target, own.tables, base + code * width, width) > 0:
+        if rows_in(target, own.tables, np.uint64(base + code * width), width) > 0:
             m += 1
             own.occupied[m] = code
     own.occupied[0] = m
 
 
 @inline
-def clear_marked(own, base, width, f):
-    for i in range(1, own.occupied[0] + 1):
-        for k in range(width):
-            own.sparse[base + own.occupied[i] * width + k] = 0
-    for word in range(4):
-        own.masks[f * 4 + word] = 0
+def clear_listed(own, base, width):
+    """Empty the bins listed."""
+    wide = np.uint64(width)
+    for i in range(_ONE, np.uint64(own.occupied[np.uint64(0)]) + _ONE):
+        at = np.uint64(base) + np.uint64(own.occupied[i]) * wide
+        for k in range(wide):
+            own.sparse[at + k] = 0

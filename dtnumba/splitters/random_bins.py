@@ -13,7 +13,7 @@ from dtnumba.criteria import NO_GAIN
 from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
 from dtnumba.partition import partition_rows
 from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, heavy_enough, is_heavier, record_split
-from dtnumba.splitters.histogram import HistogramScratch, clear_marked, fill_marked, list_marked
+from dtnumba.splitters.histogram import HistogramScratch, clear_listed, fill_marked, list_marked
 from dtnumba.splitters.random_threshold import draw_cut
 from dtnumba.targets import keep, rest, rows_in, split_score, take, zero
 
@@ -69,10 +69,11 @@ class RandomBins(NamedTuple):
         fill_marked(self, job.target, own, features, first, last, start, stop)
         for i in range(first, last):
             f = features[i]
-            list_marked(own, f)
-            found = _try_one(self, job, scratch, node, f, stop - start, total)
+            base = (i - first) * self.n_bins * self.width
+            list_marked(own, i - first)
+            found = _try_one(self, job, scratch, node, f, base, stop - start, total)
             varying += found != CONSTANT
-            clear_marked(own, f * self.n_bins * self.width, self.width, f)
+            clear_listed(own, base, self.width)
         return varying
 
     def divide(self, growing, own, node):
@@ -119,14 +120,14 @@ def _like(splitter, codes, rows, n):
 
 
 @inline
-def _try_one(splitter, job, scratch, node, f, n, total):
+def _try_one(splitter, job, scratch, node, f, base, n, total):
     """Draw the threshold of one feature and score it, missing rows on the better side, or alone on the right."""
     own, out, work, limits, target = scratch.own, scratch.candidates, scratch.work, job.limits, job.target
     hist, occupied, width, missing_code = own.sparse, own.occupied, splitter.width, splitter.n_codes[f]
-    base, m, n_missing = f * splitter.n_bins * splitter.width, occupied[0], np.int64(0)
+    m, n_missing = occupied[0], np.int64(0)
     out.gain[f] = NO_GAIN
     if occupied[m] == missing_code:
-        n_missing = rows_in(target, hist, base + missing_code * width, width)
+        n_missing = rows_in(target, hist, np.uint64(base + missing_code * width), width)
         m -= 1
     if m == 0 or (m == 1 and n_missing == 0):
         return CONSTANT
@@ -140,10 +141,10 @@ def _try_one(splitter, job, scratch, node, f, n, total):
         left = zero(target, work.left)
         n_left = np.int64(0)
         if side == 1:
-            left = take(target, left, hist, base + missing_code * width)
+            left = take(target, left, hist, np.uint64(base + missing_code * width))
             n_left = n_missing
         for i in range(1, m + 1):
-            at = base + occupied[i] * width
+            at = np.uint64(base + occupied[i] * width)
             left = take(target, left, hist, at)
             n_left += rows_in(target, hist, at, width)
             # A cut stands after the last bin up to the drawn one, and between all values and the missing ones.

@@ -31,9 +31,7 @@ class RandomThreshold(NamedTuple):
         return RowBuffer(np.empty((workers, n), np.uint32))
 
     def with_rows(self, rows, n):
-        return RandomThreshold(
-            self.codes, self.n_codes, self.low, self.high, self.first_code, rows, n, self.n_orders
-        )
+        return RandomThreshold(self.codes, self.n_codes, self.low, self.high, self.first_code, rows, n, self.n_orders)
 
     def row_at(self, i):
         return self.rows[i]

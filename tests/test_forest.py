@@ -1,0 +1,345 @@
+"""Forests: every tree is what its sample makes it, and no bit depends on threads, rounds or batches."""
+
+import hashlib
+import pickle
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from dtnumba import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    forest,
+    rng,
+    watch,
+)
+from dtnumba.trees import LEAF, check, one_tree
+
+CLASSIFIERS = [RandomForestClassifier, ExtraTreesClassifier]
+REGRESSORS = [RandomForestRegressor, ExtraTreesRegressor]
+
+
+def table(n_rows=300, seed=0, missing=0.1):
+    """Two classes, three classes and a number of six columns, some of them coarse and some missing."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, 6))
+    X[:, 3] = X[:, 3].round(1)
+    z = X[:, 0] * X[:, 1] + X[:, 3] + 0.3 * generator.normal(size=n_rows)
+    X[generator.random(X.shape) < missing] = np.nan
+    return X, (z > 0).astype(int), np.digitize(z, [-1, 1]), z
+
+
+def digest(*arrays):
+    """Digest of the bits of arrays."""
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
+
+
+def counts_of(model, n, t):
+    """How often tree t drew each of n rows."""
+    key = rng.stream(model.seed_, rng.BOOTSTRAP, t)
+    draws = [((int(rng._mixed(key, i)) >> 32) * n) >> 32 for i in range(n)]
+    return np.bincount(draws, minlength=n)
+
+
+def leaf_by_hand(trees, t, x):
+    """The leaf of one row in tree t."""
+    node = trees.root[t]
+    while trees.feature[node] != LEAF:
+        value = x[trees.feature[node]]
+        left = trees.missing_left[node] if np.isnan(value) else value <= trees.threshold[node]
+        node = trees.left[node] if left else trees.right[node]
+    return node
+
+
+CASES = [
+    (RandomForestClassifier, {}, "two"),
+    (RandomForestClassifier, {"max_bins": None, "criterion": "entropy"}, "three"),
+    (RandomForestClassifier, {"class_weight": "balanced_subsample"}, "three"),
+    (RandomForestClassifier, {"replace": False, "max_samples": 0.5, "min_samples_leaf": 3}, "two"),
+    (ExtraTreesClassifier, {}, "two"),
+    (ExtraTreesClassifier, {"bootstrap": True, "max_bins": None}, "three"),
+    (RandomForestRegressor, {"max_features": 2}, "number"),
+    (RandomForestRegressor, {"criterion": "absolute_error", "max_depth": 4}, "number"),
+    (RandomForestRegressor, {"criterion": "poisson", "max_leaf_nodes": 20}, "counts"),
+    (ExtraTreesRegressor, {"min_samples_leaf": 2}, "number"),
+    (RandomForestRegressor, {}, "numbers"),
+]
+
+
+def data(kind):
+    X, two, three, z = table()
+    of = {"two": two, "three": three, "number": z, "counts": three + 1.0, "numbers": np.stack([z, z**2], axis=1)}
+    return X, of[kind]
+
+
+@pytest.mark.parametrize(("family", "params", "kind"), CASES, ids=str)
+def test_every_tree_is_what_its_sample_makes_it(family, params, kind):
+    """Counts and weights of its root, and values of its leaves, by loops over the rows that it drew."""
+    X, y = data(kind)
+    model = family(n_estimators=4, random_state=0, n_jobs=2, **params).fit(X, y)
+    trees = check(model.trees_, X.shape[1])
+    assert trees.n_trees == 4
+    plain = params.keys().isdisjoint({"replace", "class_weight"})
+    leaves = np.array([[leaf_by_hand(trees, t, x) for t in range(4)] for x in X])
+    assert np.array_equal(leaves - trees.root[:-1], model.apply(X))
+    for t in range(4):
+        counts = counts_of(model, len(X), t) if model.bootstrap else np.ones(len(X), int)
+        root = trees.root[t]
+        if not plain:
+            continue
+        assert trees.n_samples[root] == (counts > 0).sum()
+        assert trees.weight[root] == counts.sum()
+        for leaf in np.unique(leaves[counts > 0, t]):
+            there = leaves[:, t] == leaf
+            weight = counts[there]
+            assert trees.weight[leaf] == weight.sum()
+            assert trees.n_samples[leaf] == (weight > 0).sum()
+            if kind in {"two", "three"}:
+                shares = np.bincount(y[there], weights=weight, minlength=trees.value.shape[1]) / weight.sum()
+                assert np.allclose(trees.value[leaf], shares, rtol=1e-12)
+            elif "absolute_error" not in params.values():
+                mean = np.average(np.reshape(y, (len(y), -1))[there], weights=weight, axis=0)
+                assert np.allclose(trees.value[leaf], mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("family", "params", "kind"), CASES, ids=str)
+def test_predictions_are_the_mean_of_the_trees(family, params, kind):
+    X, y = data(kind)
+    model = family(n_estimators=5, random_state=1, **params).fit(X, y)
+    leaves = model.apply(X) + model.trees_.root[:-1]
+    mean = model.trees_.value[leaves].mean(axis=1)
+    found = model.predict_proba(X) if hasattr(model, "classes_") else np.reshape(model.predict(X), mean.shape)
+    assert np.allclose(found, mean, rtol=1e-12, atol=0)
+    for other in (X.astype(np.float32), np.asfortranarray(X)):
+        assert digest(model.apply(other)) == digest(model.apply(other.copy()))
+    parts = np.concatenate([model.apply(part) for part in np.array_split(X, 7)])
+    assert np.array_equal(parts, model.apply(X))
+
+
+@pytest.mark.parametrize(("family", "params", "kind"), CASES[:2] + CASES[4:5] + CASES[6:8], ids=str)
+def test_no_bit_depends_on_threads(family, params, kind):
+    X, y = data(kind)
+    oob = {"oob_score": True} if "bootstrap" not in params and family is not ExtraTreesClassifier else {}
+
+    def bits(n_jobs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # few trees: some rows are drawn by all
+            model = family(n_estimators=9, random_state=3, n_jobs=n_jobs, **params, **oob).fit(X, y)
+        left_out = [
+            getattr(model, name) for name in ("oob_decision_function_", "oob_prediction_") if hasattr(model, name)
+        ]
+        return digest(*model.trees_, model.predict(X), model.feature_importances_, *left_out)
+
+    assert len({bits(n_jobs) for n_jobs in (1, 2, 3, 8)}) == 1
+
+
+def test_a_small_arena_changes_no_bit(monkeypatch):
+    X, y, _, _ = table()
+    whole = RandomForestClassifier(12, random_state=0, n_jobs=2).fit(X, y).trees_
+    monkeypatch.setattr(forest, "ARENA_BYTES", 96 * 400)
+    assert digest(*whole) == digest(*RandomForestClassifier(12, random_state=0, n_jobs=2).fit(X, y).trees_)
+
+
+def test_copied_subtrees_change_no_bit(monkeypatch):
+    X, y, _, _ = table(2000)
+    for family, params in (
+        (RandomForestClassifier, {}),
+        (ExtraTreesClassifier, {}),
+        (RandomForestClassifier, {"max_bins": None}),
+    ):
+        model = family(n_estimators=3, random_state=0, **params)
+        alone = digest(*model.fit(X, y).trees_)
+        with monkeypatch.context() as patch:
+            patch.setattr(forest, "SUBTREE_BYTES", 16 * 100)
+            assert digest(*model.fit(X, y).trees_) == alone
+
+
+def test_the_first_trees_of_a_larger_forest_are_a_smaller_one():
+    X, y, _, _ = table()
+    small = RandomForestClassifier(4, random_state=5).fit(X, y)
+    large = RandomForestClassifier(9, random_state=5).fit(X, y)
+    assert all(digest(*one_tree(small.trees_, t)) == digest(*one_tree(large.trees_, t)) for t in range(4))
+    grown = RandomForestClassifier(4, random_state=5, warm_start=True).fit(X, y)
+    grown.set_params(n_estimators=9).fit(X, y)
+    assert digest(*grown.trees_) == digest(*large.trees_)
+
+
+@pytest.mark.parametrize("family", [RandomForestClassifier, RandomForestRegressor])
+def test_out_of_bag_is_a_loop_over_the_trees_that_did_not_draw_a_row(family):
+    X, two, _, z = table(120)
+    y = two if family is RandomForestClassifier else z
+    with pytest.warns(UserWarning, match="of 120 rows were left out by no tree"):
+        model = family(n_estimators=4, random_state=0, oob_score=True).fit(X, y)
+    trees = model.trees_
+    counts = np.stack([counts_of(model, 120, t) for t in range(4)])
+    expected = np.full((120, trees.value.shape[1]), np.nan)
+    for i, x in enumerate(X):
+        out = [trees.value[leaf_by_hand(trees, t, x)] for t in range(4) if counts[t, i] == 0]
+        if out:
+            expected[i] = np.mean(out, axis=0)
+    found = model.oob_decision_function_ if family is RandomForestClassifier else model.oob_prediction_[:, None]
+    assert np.allclose(found, expected, equal_nan=True)
+    seen = ~np.isnan(expected[:, 0])
+    assert 0 < (~seen).sum() < 120
+    if family is RandomForestClassifier:
+        assert model.oob_score_ == (expected[seen].argmax(axis=1) == y[seen]).mean()
+
+
+def test_votes_are_counted_where_voting_is_hard():
+    X, _, three, _ = table()
+    model = RandomForestClassifier(7, random_state=0, voting="hard", max_depth=3).fit(X, three)
+    votes = np.stack([tree.predict(X) for tree in model.estimators_])
+    shares = np.stack([(votes == k).mean(axis=0) for k in range(3)], axis=1)
+    assert np.allclose(model.predict_proba(X), shares)
+
+
+@pytest.mark.parametrize("family", [*CLASSIFIERS, *REGRESSORS])
+def test_a_forest_without_draws_is_one_tree_many_times(family):
+    X, two, _, z = table()
+    y = two if family in CLASSIFIERS else z
+    single = DecisionTreeClassifier if family in CLASSIFIERS else DecisionTreeRegressor
+    if family in {ExtraTreesClassifier, ExtraTreesRegressor}:
+        model = family(n_estimators=3, random_state=0, max_features=None).fit(X, y)
+        assert len({digest(*one_tree(model.trees_, t)) for t in range(3)}) == 3
+        return
+    model = family(n_estimators=3, bootstrap=False, max_features=None, max_bins=None).fit(X, y)
+    tree = single().fit(X, y)
+    for one in model.estimators_:
+        assert np.array_equal(one.predict(X), tree.predict(X))
+        assert np.array_equal(one.tree_.threshold, tree.tree_.threshold)
+        assert np.allclose(one.tree_.impurity, tree.tree_.impurity, atol=1e-12)
+
+
+def test_weights_say_how_likely_a_row_is_drawn_or_what_it_counts():
+    X, y, _, _ = table()
+    weight = np.where(np.arange(len(X)) % 3 == 0, 0.0, 1.0 + np.arange(len(X)) % 2)
+    drawn = RandomForestClassifier(20, random_state=0).fit(X, y, weight)
+    kept = weight > 0
+    assert drawn.trees_.weight[drawn.trees_.root[:-1]].tolist() == [kept.sum()] * 20
+    counted = ExtraTreesClassifier(3, random_state=0).fit(X, y, weight)
+    assert counted.trees_.weight[counted.trees_.root[:-1]].tolist() == [weight.sum()] * 3
+
+
+def test_pickles_and_copies_answer_to_the_bit():
+    X, y, _, _ = table()
+    model = RandomForestClassifier(5, random_state=0).fit(X, y)
+    assert len(model.estimators_) == len(model) == 5
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301  made here
+    assert digest(again.predict_proba(X)) == digest(model.predict_proba(X))
+
+
+def test_sparse_tables_grow_and_answer_like_dense_ones():
+    sparse = pytest.importorskip("scipy.sparse")
+    X, y, _, _ = table(missing=0.0)
+    X[np.abs(X) < 0.5] = 0
+    dense = RandomForestClassifier(5, random_state=0, oob_score=False).fit(X, y)
+    thin = RandomForestClassifier(5, random_state=0).fit(sparse.csr_matrix(X), y)
+    assert digest(*dense.trees_) == digest(*thin.trees_)
+    assert digest(dense.predict_proba(X)) == digest(thin.predict_proba(sparse.csc_matrix(X)))
+
+
+# Watching and stopping
+
+
+def long_work():
+    generator = np.random.default_rng(0)
+    return generator.normal(size=(30_000, 12)).astype(np.float32), generator.integers(0, 2, 30_000)
+
+
+def test_a_callback_is_told_and_may_stop_the_work():
+    X, y = long_work()
+    told = []
+
+    def listen(progress):
+        told.append(progress)
+        return progress.done < 2
+
+    model = RandomForestClassifier(400, random_state=0, verbose=listen).fit(X, y)
+    assert 1 <= model.n_estimators_ < 400
+    assert [one.done for one in told] == sorted(one.done for one in told)
+    again = RandomForestClassifier(model.n_estimators_, random_state=0).fit(X, y)
+    assert digest(*again.trees_) == digest(*model.trees_)
+
+
+def test_an_error_of_the_callback_is_raised_and_changes_nothing():
+    X, y = long_work()
+    model = RandomForestClassifier(3, random_state=0).fit(X, y)
+    before = digest(*model.trees_)
+
+    def fail(progress):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        model.set_params(n_estimators=300, verbose=fail).fit(X, y)
+    assert digest(*model.trees_) == before
+
+
+def test_max_seconds_keeps_a_prefix_and_records_its_length():
+    X, y = long_work()
+    model = RandomForestClassifier(2000, random_state=0, max_seconds=0.5).fit(X, y)
+    assert 1 <= model.n_estimators_ == model.trees_.n_trees < 2000
+    with pytest.raises(TimeoutError, match="no tree was finished"):
+        RandomForestClassifier(50, max_seconds=0.0).fit(X, y)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads here")
+def test_ctrl_c_returns_at_once_and_leaves_a_valid_prefix():
+    X, y = long_work()
+    model = RandomForestClassifier(5, random_state=0).fit(X, y)  # compiled now
+    main, sent = threading.main_thread().ident, []
+
+    def press():
+        time.sleep(0.6)
+        sent.append(time.perf_counter())
+        signal.pthread_kill(main, signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(n_estimators=5000).fit(X, y)
+    assert time.perf_counter() - sent[0] < 2.0  # 0.2 s on a quiet machine, putting the trees in order apart
+    thread.join()
+    check(model.trees_, X.shape[1])
+    assert 1 <= model.n_estimators_ < 5000
+
+
+def test_progress_is_written_in_plain_lines_where_there_is_no_terminal(capsys):
+    X, y, _, _ = table()
+    RandomForestClassifier(3, verbose=1).fit(X, y)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].startswith("3 of 3 trees")
+    assert watch._words(30) == "30.0 s"
+
+
+# Parameters
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"n_estimators": 0}, "n_estimators"),
+        ({"max_samples": 0.0}, "max_samples"),
+        ({"voting": "maybe"}, "voting"),
+        ({"bootstrap": False, "oob_score": True}, "Out of bag"),
+        ({"bootstrap": False, "max_samples": 5}, "max_sample"),
+        ({"replace": False, "max_samples": 10_000}, "without replacement"),
+        ({"verbose": -1}, "verbose"),
+        ({"max_seconds": -1.0}, "max_seconds"),
+    ],
+    ids=str,
+)
+def test_illegal_parameters_are_named(params, words):
+    X, y, _, _ = table()
+    with pytest.raises((ValueError, TypeError), match=words):
+        RandomForestClassifier(**params).fit(X, y)
