@@ -150,7 +150,7 @@ def test_the_callers_number_of_threads_is_kept_when_a_worker_raises(one_thread):
 
 @pytest.mark.small
 def test_what_the_only_worker_raises_is_noticed():
-    with pytest.raises((ValueError, RuntimeError), match="as told|kernel"):
+    with pytest.raises((ValueError, RuntimeError), match=r"as told|kernel"):
         launch(Complain(0), 1)
 
 
