@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_having, by_type, inline
+from dtnumba._jit import by_having, by_type, inline, jitable
 from dtnumba.criteria import NO_GAIN, TIE, information_of
 from dtnumba.targets import add, keep, rest, rows_in, split_gain, split_score, take, weight_of, zero
 
@@ -98,6 +98,9 @@ def _many_at_once(target, criterion, sequence, span, left, total, limits, bar, b
                 if _heavy_enough(target, a, (total[0] - a[0], total[1] - a[1]), limits.min_weight_leaf):
                     best_i, bar, best_left = np.int64(i), bar_above(scores[j]), a
     return best_i, bar, best_left
+
+
+jitable(_one_by_one)
 
 
 def _all_alike(target, criterion, sequence, span, left, total, limits, bar, best_left, work):
