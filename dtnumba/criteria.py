@@ -47,7 +47,7 @@ from dtnumba.user_criterion import part_of, part_of_function
 CRITERIA = {}
 TARGETS = ("classes", "numbers", "ranks")
 NO_GAIN = -math.inf
-# Two gains closer than this are a tie, decided by the order of the features.
+# Two gains closer than this share of them are a tie, decided by the order of the features.
 TIE = 1e-12
 
 
@@ -86,8 +86,8 @@ def _additive_gain(criterion, parent, children, weights):
     gain = impurity
     for v in range(len(weights)):
         gain -= weights[v] / weight * impurity_of(criterion, children[v], weights[v])
-    # What rounding leaves below zero is nothing gained, and no reason to stop.
-    return 0.0 if -1e-12 * impurity < gain < 0.0 else gain
+    # What rounding leaves below zero is nothing gained, and no reason to stop; above zero, and no reason to win.
+    return 0.0 if -1e-12 * impurity < gain < 1e-15 * impurity else gain
 
 
 def _no_information(criterion, share):
@@ -98,7 +98,7 @@ def _largest_gain(criterion, gains, informations, features, n):
     best = -1
     for i in range(n):
         gain = gains[features[i]]
-        if gain > NO_GAIN and (best < 0 or gain > gains[features[best]] + TIE * max(1.0, abs(gains[features[best]]))):
+        if gain > NO_GAIN and (best < 0 or gain > gains[features[best]] + TIE * abs(gains[features[best]])):
             best = i
     return best
 
@@ -196,7 +196,7 @@ class GainRatio(Entropy):
             f = features[i]
             if n_gaining > 0 and gains[f] > 1e-10 and gains[f] >= floor and informations[f] > 0.0:
                 ratio = gains[f] / informations[f]
-                if ratio > best_ratio + TIE * max(1.0, abs(best_ratio)) or best < 0:
+                if best < 0 or ratio > best_ratio + TIE * abs(best_ratio):
                     best, best_ratio = i, ratio
         for i in range(n):
             if best < 0 and gains[features[i]] > NO_GAIN:

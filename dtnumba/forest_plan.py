@@ -89,7 +89,7 @@ def plan_forest(
     is_ranked = target.n_weights == 0
     orders = weights.kept[None]
     if is_ranked:
-        orders = order_of_targets(target.y, weights.kept).reshape(target.y.shape[1], -1)
+        orders = order_of_targets(target.y, weights.kept, weights.integers).reshape(target.y.shape[1], -1)
     plain = draws.bootstrap is False and weights.are_one
     counted = not plain and settings.min_samples_leaf > 1
     splitter, ends = _splitter(table, target, weights.kept, settings, counted, len(orders))

@@ -282,6 +282,8 @@ def read_values(y: Any, n_rows: int, caller: str) -> Values:
         raise ValueError(
             f"y holds a value as large as {largest}: sums of squares beyond {_LARGEST_TARGET} overflow; divide y"
         )
+    if (columns == 0.0).any():
+        columns = columns + 0.0  # -0.0 equals 0.0, but a median of the two would not be the same bits in any order
     # Kernels take writeable arrays: those of a frame are not, and a second type would be a second compilation.
     return Values(np.require(columns, requirements=["C", "W"]))
 

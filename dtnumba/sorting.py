@@ -238,6 +238,10 @@ def _presort_few(cells, kept, order):
     order[: p * n] = records.ravel()
 
 
-def order_of_targets(y, kept):
-    """Return the rows of every output in the order of its target, end to end; rows of equal targets by number."""
-    return np.concatenate([kept[np.argsort(y[kept, o], kind="stable")] for o in range(y.shape[1])]).astype(np.uint32)
+def order_of_targets(y, kept, weights):
+    """Return the rows of every output in the order of its target, end to end.
+
+    Rows of equal targets stand by weight: then sums along the way depend on the rows, and not on their numbers.
+    """
+    orders = [kept[np.lexsort((weights[kept], y[kept, o]))] for o in range(y.shape[1])]
+    return np.concatenate(orders).astype(np.uint32)

@@ -88,14 +88,14 @@ def _splitter(table: Table, target: Any, weights: Weights, settings: Settings) -
         p = table.n_features
         order = presort(table, kept, p + n_targets, settings.workers)
         if is_ranked:
-            order[p * n :] = order_of_targets(target.y, kept)
+            order[p * n :] = order_of_targets(target.y, kept, target.weights)
         side = np.empty(table.n_rows, np.uint8)
         return Presorted(order, side, n, p + n_targets, p), exact_thresholds(table)
     if settings.max_bins is None:
         codes, bins = rank_codes(table, kept, settings.workers)
     else:
         codes, bins = histogram_codes(table, kept, settings.max_bins, settings.workers)
-    rows, n_orders = (order_of_targets(target.y, kept), n_targets) if is_ranked else (kept, 1)
+    rows, n_orders = (order_of_targets(target.y, kept, target.weights), n_targets) if is_ranked else (kept, 1)
     if settings.splitter == "random":
         low, high = bins.low, bins.high
         return RandomThreshold(codes, bins.n_codes, low, high, bins.first_code, rows, n, n_orders), drawn_thresholds

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Sums of weights stay below two to this, so that float64 holds them exactly too.
 _ROOM_BITS = 52
+_LEAST, _MOST = 1e-100, 1e100
 
 
 def read_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
@@ -66,9 +67,12 @@ def _check_total(weight: NDArray[np.float64], name: str) -> None:
     with np.errstate(over="ignore"):
         total = weight.sum()
     if total == 0.0:
-        raise ValueError(f"{name}: all weights are zero, so there is nothing to learn from; at least one must be > 0")
-    if not math.isfinite(total):
-        raise ValueError(f"{name}: the weights add up to more than float64 holds; divide them by their largest")
+        raise ValueError(f"{name}: all weights are zero, so no row counts; at least one must be > 0")
+    if not _LEAST <= total <= _MOST:
+        raise ValueError(
+            f"{name}: the weights add up to {total}, and sums outside [{_LEAST}, {_MOST}] leave float64 when they are "
+            "squared; divide them by their largest"
+        )
 
 
 def class_weights(class_weight: Any, labels: Labels, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

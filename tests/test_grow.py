@@ -589,3 +589,32 @@ def test_a_deep_chain_of_nodes_needs_no_recursion(splitter, depth):
     model = grow(Sample(X, y, None), "squared_error", splitter)
     trees.check(model.trees_, 1)
     assert model.get_depth() > depth
+
+
+@pytest.mark.parametrize("criterion", ["gini", "twoing", "chi2", "squared_error"])
+@pytest.mark.parametrize("splitter", ["exact", "histogram"])
+def test_what_weights_are_measured_in_does_not_matter(criterion, splitter):
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(300, 3)), generator.integers(0, 2, 300)
+    plain = grow(Sample(X, y, np.full(300, 1.0)), criterion, splitter).trees_
+    for exponent in (-300, -60, -30, 60, 300):
+        scaled = grow(Sample(X, y, np.full(300, 2.0**exponent)), criterion, splitter).trees_
+        assert same_trees(plain, scaled, but=["weight"])
+
+
+@pytest.mark.parametrize("scale", [2.0**-200, 2.0**200])
+def test_what_targets_are_measured_in_does_not_matter(scale):
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(300, 3)), generator.normal(size=300)
+    plain, scaled = (grow(Sample(X, z, None), "squared_error", "exact").trees_ for z in (y, y * scale))
+    assert same_trees(plain, scaled, but=["value", "impurity", "gain"])
+
+
+@each_splitter
+def test_medians_do_not_depend_on_the_order_of_rows_with_equal_targets(splitter):
+    generator = np.random.default_rng(2)
+    X = generator.normal(size=(400, 3))
+    sample = Sample(X, np.round(X[:, 0] + generator.normal(size=400), 1), generator.random(400))
+    shuffled = sample.take(generator.permutation(400))
+    one, other = (grow(given, "absolute_error", splitter, max_depth=5).trees_ for given in (sample, shuffled))
+    assert same_trees(one, other)

@@ -24,14 +24,38 @@ from sklearn.tree import DecisionTreeRegressor as TheirRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
-from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
+from dtnumba import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 TREES = [DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor]
+
+FORESTS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor]
+
+
+def expected_to_fail(estimator):
+    """Return the checks that a forest cannot pass, with the reason; scikit-learn lists the same for its own."""
+    if type(estimator) not in {RandomForestClassifier, RandomForestRegressor}:
+        return {}
+    reason = "a weight says how likely a row is drawn, so a row twice is drawn otherwise than a row of weight two"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
+
 
 with warnings.catch_warnings():
     # They are none of scikit-learn's BaseEstimator, because they need no scikit-learn.
     warnings.filterwarnings("ignore", "Estimator .* does not inherit from `sklearn.base.BaseEstimator`", UserWarning)
-    all_checks = parametrize_with_checks([tree(max_bins=bins) for tree in TREES for bins in (None, 255)])
+    all_checks = parametrize_with_checks(
+        [tree(max_bins=bins) for tree in TREES for bins in (None, 255)]
+        + [forest(n_estimators=3) for forest in FORESTS],
+        expected_failed_checks=expected_to_fail,
+    )
 
 
 @all_checks

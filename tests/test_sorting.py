@@ -132,7 +132,8 @@ def test_threads_rank_alike():
 
 
 @pytest.mark.small
-def test_targets_are_ordered_output_by_output_and_ties_by_number():
+def test_targets_are_ordered_output_by_output_and_ties_by_weight():
     y = np.array([[2.0, 0.0], [1.0, 0.0], [2.0, -1.0], [0.0, 5.0]])
     kept = np.array([0, 1, 2], np.uint32)
-    assert order_of_targets(y, kept).tolist() == [1, 0, 2, 2, 0, 1]
+    assert order_of_targets(y, kept, np.ones(4)).tolist() == [1, 0, 2, 2, 0, 1]
+    assert order_of_targets(y, kept, np.array([3, 1, 2, 1])).tolist() == [1, 2, 0, 2, 1, 0]

@@ -236,3 +236,23 @@ def test_a_criterion_that_does_not_compile_is_told_in_a_sentence(criterion, word
     assert caught.value.__suppress_context__
     # and the next criterion is none the worse for it
     assert impurity(Power(2.0)) == 0.375
+
+
+def test_a_function_serves_numbers_and_any_number_of_classes():
+    X = np.arange(40.0)[:, None]
+
+    def variance(stats, weight):
+        return stats[1] / weight - (stats[0] / weight) ** 2
+
+    y = np.repeat([1.0, 5.0, 2.0, 7.0], 10)
+    for params in ({}, {"splitter": "random", "random_state": 0}, {"max_bins": 16}, {"max_leaf_nodes": 8}):
+        assert np.array_equal(DecisionTreeRegressor(criterion=variance, **params).fit(X, y).predict(X), y)
+
+    def gini(stats, weight):
+        squares = 0.0
+        for k in range(len(stats)):
+            squares += stats[k] * stats[k]
+        return 1.0 - squares / (weight * weight)
+
+    labels = np.repeat([0, 1, 2, 1], 10)
+    assert np.array_equal(DecisionTreeClassifier(criterion=gini).fit(X, labels).predict(X), labels)

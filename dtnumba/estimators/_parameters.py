@@ -180,12 +180,12 @@ class GrowthParams:
         return Settings(
             splitter=self._splitter(),
             max_bins=None if self.max_bins is None else int(self.max_bins),
-            max_depth=UNLIMITED if self.max_depth is None else int(self.max_depth),
+            max_depth=_limit(self.max_depth),
             min_samples_split=split,
             min_samples_leaf=leaf,
             min_weight_leaf=float(self.min_weight_fraction_leaf) * total_weight,
             min_decrease=float(self.min_impurity_decrease),
-            max_leaves=UNLIMITED if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            max_leaves=_limit(self.max_leaf_nodes),
             n_drawn=features_drawn(self.max_features, n_features),
             seed=rng.seed_from(self.random_state) if seed is None else seed,
             workers=_jit.n_workers(self.n_jobs),
@@ -210,7 +210,15 @@ class TreeParams(GrowthParams):
 
 
 def _count(value: float, n_rows: int, least: int = 1) -> int:
-    return int(value) if is_int(value) else max(least, math.ceil(value * n_rows))
+    return min(int(value), _MANY_ROWS) if is_int(value) else max(least, math.ceil(value * n_rows))
+
+
+_MANY_ROWS = 1 << 40  # more than any table has; twice as many fit into 64 bits, too
+
+
+def _limit(value: Any) -> int:
+    """Return a limit that fits into the 64 bits of kernels; None and anything larger limit nothing."""
+    return UNLIMITED if value is None else min(int(value), UNLIMITED)
 
 
 def features_drawn(max_features: float | str | None, n_features: int) -> int:
