@@ -96,7 +96,8 @@ class Labels:
         offsets = np.array([0, *itertools.accumulate(sizes)], np.int64)
         unit, n_stats = weights.unit, int(offsets[-1])
         if counts is None:
-            integers = np.empty(0, np.int64) if weights.are_one and n_stats <= 2 else weights.integers
+            is_unread = weights.are_one and n_stats <= 2 and len(sizes) == 1
+            integers = np.empty(0, np.int64) if is_unread else weights.integers
         else:
             integers = np.ones(1, counts)  # never read: its type is
         if len(sizes) > 1:
