@@ -47,6 +47,7 @@ class Watch:
     error: BaseException | None = None
     began: float = field(default_factory=time.perf_counter)
     _shown: float = -1.0
+    _ended: bool = False
 
     def run(self, task: Any, workers: int) -> bool:
         """Launch a task; return whether it was stopped before its end."""
@@ -104,6 +105,9 @@ class Watch:
             if answer is False and halt is not None:
                 self._stop(halt, "callback", None)
             return
+        if self._ended:
+            return
+        self._ended = self.done == self.total
         is_terminal = sys.stderr.isatty()
         # Plain lines, where nothing can be overwritten, come one in ten seconds at most.
         if self.done < self.total and seconds - self._shown < (0.2 if is_terminal else 10.0) and self._shown >= 0:
