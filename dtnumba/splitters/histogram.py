@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import by_type, inline, lowest_bit, part
-from dtnumba.growing import FEATURE, LAST_LEFT, LEAF, MISSING_LEFT, SLOT, START, STOP
-from dtnumba.partition import partition_rows
+from dtnumba.growing import FEATURE, LEAF, SLOT, START, STOP
 from dtnumba.scan import CONSTANT, scan_bins
+from dtnumba.splitters.coded_rows import CodedRows
 from dtnumba.targets import put, rows_in
 
 NO_SLOT = -1
@@ -46,10 +46,7 @@ class HistogramScratch(NamedTuple):
         )
 
 
-@part
-class Histogram(NamedTuple):
-    """Codes by row, and the rows in node order."""
-
+class _Fields(NamedTuple):
     codes: np.ndarray  # (n, p) uint8, C order: one or two cache lines hold all of a row
     n_codes: np.ndarray  # (p,) int64: the code of a missing value
     rows: np.ndarray  # (n_orders * n_rows,) uint32
@@ -58,6 +55,13 @@ class Histogram(NamedTuple):
     n_bins: int  # of a table, per feature
     width: int  # numbers a bin
     counted: bool  # the last number of a bin counts its rows
+
+
+@part
+class Histogram(CodedRows, _Fields):
+    """Codes by row, and the rows in node order."""
+
+    __slots__ = ()
 
     def new_scratch(self, n, workers):
         p, table = self.codes.shape[1], self.codes.shape[1] * self.n_bins * self.width
@@ -83,12 +87,6 @@ class Histogram(NamedTuple):
     def with_codes(self, codes):
         return _like(self, codes, self.rows, self.n_rows)
 
-    def row_at(self, i):
-        return self.rows[i]
-
-    def row_in_order(self, o, i):
-        return self.rows[o * self.n_rows + i]
-
     def begin(self, growing, target, limits, own, node):
         nodes = growing.nodes
         if limits.n_drawn < self.codes.shape[1] or nodes[node, STOP] - nodes[node, START] < DENSE_ROWS:
@@ -99,25 +97,6 @@ class Histogram(NamedTuple):
 
     def look(self, job, scratch, node, first, last, total):
         return look_at_codes(job.target, self, job, scratch, node, first, last, total)
-
-    def divide(self, growing, own, node):
-        nodes = growing.nodes
-        f, start, stop = nodes[node, FEATURE], nodes[node, START], nodes[node, STOP]
-        border = start
-        for o in range(self.n_orders):
-            border = partition_rows(
-                self.rows,
-                o * self.n_rows,
-                start,
-                stop,
-                self.codes,
-                f,
-                nodes[node, LAST_LEFT],
-                self.n_codes[f],
-                nodes[node, MISSING_LEFT],
-                own.buffer,
-            )
-        return border
 
     def inherit(self, growing, target, own, node, left):
         nodes, slot = growing.nodes, growing.nodes[node, SLOT]

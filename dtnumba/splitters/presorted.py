@@ -13,6 +13,7 @@ from dtnumba.criteria import NO_GAIN
 from dtnumba.growing import FEATURE, LEFT_ROWS, MISSING_LEFT, START, STOP
 from dtnumba.partition import mark_sides, partition_sequence
 from dtnumba.scan import CONSTANT, FOUND, ROW, scan_order
+from dtnumba.splitters.coded_rows import NothingKept
 
 
 @part
@@ -25,15 +26,19 @@ class RowBuffer(NamedTuple):
         return RowBuffer(self.buffer[worker])
 
 
-@part
-class Presorted(NamedTuple):
-    """Rows of every feature in its order, end to end: records [f * n_rows, (f + 1) * n_rows) are those of feature f."""
-
+class _Fields(NamedTuple):
     order: np.ndarray  # (n_orders * n_rows,) uint32
     side: np.ndarray  # (n_table_rows,) uint8 scratch shared by workers: their rows are disjoint
     n_rows: int
     n_orders: int  # features, and one more an output where a criterion wants the order of the targets
     n_features: int
+
+
+@part
+class Presorted(NothingKept, _Fields):
+    """Rows of every feature in its order, end to end: records [f * n_rows, (f + 1) * n_rows) are those of feature f."""
+
+    __slots__ = ()
 
     def new_scratch(self, n, workers):
         return RowBuffer(np.empty((workers, n), np.uint32))
@@ -43,9 +48,6 @@ class Presorted(NamedTuple):
 
     def row_in_order(self, o, i):
         return self.order[(self.n_features + o) * self.n_rows + i] & ROW
-
-    def begin(self, growing, target, limits, own, node):
-        pass
 
     def look(self, job, scratch, node, first, last, total):
         start, stop = job.growing.nodes[node, START], job.growing.nodes[node, STOP]
@@ -84,12 +86,6 @@ class Presorted(NamedTuple):
             if f == 0 or f > skips:
                 partition_sequence(self.order, f * self.n_rows, start, stop, self.side, own.buffer)
         return start + n_left
-
-    def inherit(self, growing, target, own, node, left):
-        pass
-
-    def release(self, growing, own, node):
-        pass
 
 
 @inline

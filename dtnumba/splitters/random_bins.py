@@ -10,18 +10,15 @@ import numpy as np
 
 from dtnumba._jit import inline, part
 from dtnumba.criteria import NO_GAIN
-from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
-from dtnumba.partition import partition_rows
+from dtnumba.growing import START, STOP
 from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, heavy_enough, is_heavier, record_split
+from dtnumba.splitters.coded_rows import CodedRows, NothingKept
 from dtnumba.splitters.histogram import HistogramScratch, clear_listed, fill_marked, list_marked
 from dtnumba.splitters.random_threshold import draw_cut
 from dtnumba.targets import keep, rest, rows_in, split_score, take, zero
 
 
-@part
-class RandomBins(NamedTuple):
-    """Codes by row, what values they stand for, and the rows in node order."""
-
+class _Fields(NamedTuple):
     codes: np.ndarray  # (n, p) uint8
     n_codes: np.ndarray  # (p,) int64
     low: np.ndarray
@@ -33,6 +30,13 @@ class RandomBins(NamedTuple):
     n_bins: int
     width: int
     counted: bool
+
+
+@part
+class RandomBins(CodedRows, NothingKept, _Fields):
+    """Codes by row, what values they stand for, and the rows in node order."""
+
+    __slots__ = ()
 
     def new_scratch(self, n, workers):
         p, table = self.codes.shape[1], self.codes.shape[1] * self.n_bins * self.width
@@ -54,15 +58,6 @@ class RandomBins(NamedTuple):
     def with_codes(self, codes):
         return _like(self, codes, self.rows, self.n_rows)
 
-    def row_at(self, i):
-        return self.rows[i]
-
-    def row_in_order(self, o, i):
-        return self.rows[o * self.n_rows + i]
-
-    def begin(self, growing, target, limits, own, node):
-        pass
-
     def look(self, job, scratch, node, first, last, total):
         nodes, own, features, varying = job.growing.nodes, scratch.own, scratch.features, 0
         start, stop = nodes[node, START], nodes[node, STOP]
@@ -75,31 +70,6 @@ class RandomBins(NamedTuple):
             varying += found != CONSTANT
             clear_listed(own, base, self.width)
         return varying
-
-    def divide(self, growing, own, node):
-        nodes = growing.nodes
-        f, start, stop = nodes[node, FEATURE], nodes[node, START], nodes[node, STOP]
-        border = start
-        for o in range(self.n_orders):
-            border = partition_rows(
-                self.rows,
-                o * self.n_rows,
-                start,
-                stop,
-                self.codes,
-                f,
-                nodes[node, LAST_LEFT],
-                self.n_codes[f],
-                nodes[node, MISSING_LEFT],
-                own.buffer,
-            )
-        return border
-
-    def inherit(self, growing, target, own, node, left):
-        pass
-
-    def release(self, growing, own, node):
-        pass
 
 
 @inline

@@ -6,18 +6,15 @@ import numpy as np
 
 from dtnumba import rng
 from dtnumba._jit import inline, part
-from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
-from dtnumba.partition import partition_rows
+from dtnumba.growing import START, STOP
 from dtnumba.scan import CONSTANT, MISSING, NEW, NOTHING, scan_order
 from dtnumba.scan import FIRST_RIGHT as FIRST_RIGHT_ROW
 from dtnumba.scan import LAST_LEFT as LAST_LEFT_ROW
+from dtnumba.splitters.coded_rows import CodedRows, NothingKept
 from dtnumba.splitters.presorted import RowBuffer
 
 
-@part
-class RandomThreshold(NamedTuple):
-    """Codes by row, what values they stand for, and the rows in node order."""
-
+class _Fields(NamedTuple):
     codes: np.ndarray  # (n, p) uint8, uint16 or uint32
     n_codes: np.ndarray  # (p,) int64
     low: np.ndarray  # smallest value of each code, the features end to end
@@ -27,51 +24,24 @@ class RandomThreshold(NamedTuple):
     n_rows: int
     n_orders: int
 
+
+@part
+class RandomThreshold(CodedRows, NothingKept, _Fields):
+    """Codes by row, what values they stand for, and the rows in node order."""
+
+    __slots__ = ()
+
     def new_scratch(self, n, workers):
         return RowBuffer(np.empty((workers, n), np.uint32))
 
     def with_rows(self, rows, n):
         return RandomThreshold(self.codes, self.n_codes, self.low, self.high, self.first_code, rows, n, self.n_orders)
 
-    def row_at(self, i):
-        return self.rows[i]
-
-    def row_in_order(self, o, i):
-        return self.rows[o * self.n_rows + i]
-
-    def begin(self, growing, target, limits, own, node):
-        pass
-
     def look(self, job, scratch, node, first, last, total):
         varying = 0
         for i in range(first, last):
             varying += _try_one(self, job, scratch, node, scratch.features[i], total) != CONSTANT
         return varying
-
-    def divide(self, growing, own, node):
-        nodes = growing.nodes
-        f, start, stop = nodes[node, FEATURE], nodes[node, START], nodes[node, STOP]
-        border = start
-        for o in range(self.n_orders):
-            border = partition_rows(
-                self.rows,
-                o * self.n_rows,
-                start,
-                stop,
-                self.codes,
-                f,
-                nodes[node, LAST_LEFT],
-                self.n_codes[f],
-                nodes[node, MISSING_LEFT],
-                own.buffer,
-            )
-        return border
-
-    def inherit(self, growing, target, own, node, left):
-        pass
-
-    def release(self, growing, own, node):
-        pass
 
 
 @inline

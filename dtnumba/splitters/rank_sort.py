@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, part
-from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
-from dtnumba.partition import partition_rows
+from dtnumba.growing import START, STOP
 from dtnumba.scan import CONSTANT, FIRST_RIGHT, FOUND, MISSING, NEW, NOTHING, ROW, scan_order
 from dtnumba.scan import LAST_LEFT as LAST_LEFT_ROW
+from dtnumba.splitters.coded_rows import CodedRows, NothingKept
 
 _FEW = 48  # rows up to which insertion sort is faster
 _BYTE, _EIGHT = np.uint64(255), np.uint64(8)
@@ -32,15 +32,19 @@ class RankSortScratch(NamedTuple):
         return RankSortScratch(self.records[worker], self.other[worker], self.counts[worker], self.buffer[worker])
 
 
-@part
-class RankSort(NamedTuple):
-    """Ranks by row, and the rows in node order."""
-
+class _Fields(NamedTuple):
     codes: np.ndarray  # (n, p) uint8, uint16 or uint32
     n_codes: np.ndarray  # (p,) int64
     rows: np.ndarray  # (n_orders * n_rows,) uint32
     n_rows: int
     n_orders: int
+
+
+@part
+class RankSort(CodedRows, NothingKept, _Fields):
+    """Ranks by row, and the rows in node order."""
+
+    __slots__ = ()
 
     def new_scratch(self, n, workers):
         records, other = np.empty((workers, n), np.uint64), np.empty((workers, n), np.uint64)
@@ -54,15 +58,6 @@ class RankSort(NamedTuple):
 
     def with_codes(self, codes):
         return RankSort(codes, self.n_codes, self.rows, self.n_rows, self.n_orders)
-
-    def row_at(self, i):
-        return self.rows[i]
-
-    def row_in_order(self, o, i):
-        return self.rows[o * self.n_rows + i]
-
-    def begin(self, growing, target, limits, own, node):
-        pass
 
     def look(self, job, scratch, node, first, last, total):
         start, stop, varying = job.growing.nodes[node, START], job.growing.nodes[node, STOP], 0
@@ -89,31 +84,6 @@ class RankSort(NamedTuple):
                 if where[f, FIRST_RIGHT] != NOTHING:
                     where[f, FIRST_RIGHT] = np.int64(self.codes[where[f, FIRST_RIGHT], f])
         return varying
-
-    def divide(self, growing, own, node):
-        nodes = growing.nodes
-        f, start, stop = nodes[node, FEATURE], nodes[node, START], nodes[node, STOP]
-        border = start
-        for o in range(self.n_orders):
-            border = partition_rows(
-                self.rows,
-                o * self.n_rows,
-                start,
-                stop,
-                self.codes,
-                f,
-                nodes[node, LAST_LEFT],
-                self.n_codes[f],
-                nodes[node, MISSING_LEFT],
-                own.buffer,
-            )
-        return border
-
-    def inherit(self, growing, target, own, node, left):
-        pass
-
-    def release(self, growing, own, node):
-        pass
 
 
 @inline
