@@ -46,7 +46,7 @@ class HistogramScratch(NamedTuple):
         )
 
 
-class _Fields(NamedTuple):
+class _HistogramFields(NamedTuple):
     codes: np.ndarray  # (n, p) uint8, C order: one or two cache lines hold all of a row
     n_codes: np.ndarray  # (p,) int64: the code of a missing value
     rows: np.ndarray  # (n_orders * n_rows,) uint32
@@ -58,7 +58,7 @@ class _Fields(NamedTuple):
 
 
 @part
-class Histogram(CodedRows, _Fields):
+class Histogram(CodedRows, _HistogramFields):
     """Codes by row, and the rows in node order."""
 
     __slots__ = ()

@@ -26,7 +26,7 @@ class RowBuffer(NamedTuple):
         return RowBuffer(self.buffer[worker])
 
 
-class _Fields(NamedTuple):
+class _PresortedFields(NamedTuple):
     order: np.ndarray  # (n_orders * n_rows,) uint32
     side: np.ndarray  # (n_table_rows,) uint8 scratch shared by workers: their rows are disjoint
     n_rows: int
@@ -35,7 +35,7 @@ class _Fields(NamedTuple):
 
 
 @part
-class Presorted(NothingKept, _Fields):
+class Presorted(NothingKept, _PresortedFields):
     """Rows of every feature in its order, end to end: records [f * n_rows, (f + 1) * n_rows) are those of feature f."""
 
     __slots__ = ()

@@ -18,7 +18,7 @@ from dtnumba.splitters.random_threshold import draw_cut
 from dtnumba.targets import keep, rest, rows_in, split_score, take, zero
 
 
-class _Fields(NamedTuple):
+class _RandomBinsFields(NamedTuple):
     codes: np.ndarray  # (n, p) uint8
     n_codes: np.ndarray  # (p,) int64
     low: np.ndarray
@@ -33,7 +33,7 @@ class _Fields(NamedTuple):
 
 
 @part
-class RandomBins(CodedRows, NothingKept, _Fields):
+class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
     """Codes by row, what values they stand for, and the rows in node order."""
 
     __slots__ = ()

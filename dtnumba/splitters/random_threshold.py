@@ -14,7 +14,7 @@ from dtnumba.splitters.coded_rows import CodedRows, NothingKept
 from dtnumba.splitters.presorted import RowBuffer
 
 
-class _Fields(NamedTuple):
+class _RandomThresholdFields(NamedTuple):
     codes: np.ndarray  # (n, p) uint8, uint16 or uint32
     n_codes: np.ndarray  # (p,) int64
     low: np.ndarray  # smallest value of each code, the features end to end
@@ -26,7 +26,7 @@ class _Fields(NamedTuple):
 
 
 @part
-class RandomThreshold(CodedRows, NothingKept, _Fields):
+class RandomThreshold(CodedRows, NothingKept, _RandomThresholdFields):
     """Codes by row, what values they stand for, and the rows in node order."""
 
     __slots__ = ()

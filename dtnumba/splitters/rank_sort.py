@@ -32,7 +32,7 @@ class RankSortScratch(NamedTuple):
         return RankSortScratch(self.records[worker], self.other[worker], self.counts[worker], self.buffer[worker])
 
 
-class _Fields(NamedTuple):
+class _RankSortFields(NamedTuple):
     codes: np.ndarray  # (n, p) uint8, uint16 or uint32
     n_codes: np.ndarray  # (p,) int64
     rows: np.ndarray  # (n_orders * n_rows,) uint32
@@ -41,7 +41,7 @@ class _Fields(NamedTuple):
 
 
 @part
-class RankSort(CodedRows, NothingKept, _Fields):
+class RankSort(CodedRows, NothingKept, _RankSortFields):
     """Ranks by row, and the rows in node order."""
 
     __slots__ = ()
