@@ -179,8 +179,9 @@ class Forest(Estimator):
             raise watch.error
         trees = joined([part for part in (kept, grown) if part is not None])
         if trees is not None:
-            watch.done = trees.n_trees - first
-            watch.report()
+            if not watch.stopped:  # else some trees behind the first unfinished one were counted, and are dropped
+                watch.done = trees.n_trees - first
+                watch.report()
             learned = {
                 **self._learned_from(known),
                 "forest_": ForestView(trees, table.n_features, known.sizes),
