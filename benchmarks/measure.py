@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 HERE = Path(__file__).parent
-VERSIONED = ("dtnumba", "numba", "llvmlite", "numpy", "scikit-learn", "tbb")
+VERSIONED = ("dtnumba", "numba", "llvmlite", "numpy", "scikit-learn", "tbb", "ydf", "onnxruntime", "skl2onnx")
 COLUMNS = ("job", "peer", "ours", "ratio", "target", "reached")
 
 
@@ -30,6 +30,7 @@ class Options:
     quick: bool
     data: Path | None
     json: Path | None
+    onedal: Path | None
 
     def size(self, full, quick):
         """Return the number of rows of a job whose target is for ``full`` rows."""
@@ -80,22 +81,29 @@ def duration(seconds):
     raise AssertionError
 
 
-def side_by_side(peer, ours, repeats, peer_repeats=None, calls=1):
-    """Call both in turns, so that a bad minute of the machine hits both; return their Timings. Both must be warm.
+def in_turns(jobs, repeats, calls=1):
+    """Call named jobs in turns, so that a bad minute of the machine hits all; return their Timings. All must be warm.
 
-    What is too short for the clock is called several times a repeat; the Timing is of one call.
+    ``repeats`` says how often each is called. What is too short for the clock is called several times a repeat; the
+    Timing is of one call.
     """
-    times = {"peer": [], "ours": []}
-    peer_repeats = repeats if peer_repeats is None else peer_repeats
-    for k in range(max(repeats, peer_repeats)):
-        for name, call, n in (("peer", peer, peer_repeats), ("ours", ours, repeats)):
-            if k < n:
+    times = {name: [] for name in jobs}
+    for k in range(max(repeats.values())):
+        for name, call in jobs.items():
+            if k < repeats[name]:
                 gc.collect()
                 began = time.perf_counter()
                 for _ in range(calls):
                     call()
                 times[name].append((time.perf_counter() - began) / calls)
-    return Timing(times["peer"]), Timing(times["ours"])
+    return {name: Timing(seconds) for name, seconds in times.items()}
+
+
+def side_by_side(peer, ours, repeats, peer_repeats=None, calls=1):
+    """Time a job of ours beside one of a peer, as ``in_turns`` does; return both Timings."""
+    counts = {"peer": repeats if peer_repeats is None else peer_repeats, "ours": repeats}
+    times = in_turns({"peer": peer, "ours": ours}, counts, calls)
+    return times["peer"], times["ours"]
 
 
 def verdict(options, reached):
@@ -114,7 +122,7 @@ def faster(options, job, peer, ours, at_least, checked):
 
 def at_most(options, job, peer, ours, ratio, limit, checked="", unit="x"):
     """Return the row of a job whose ``ratio`` must not exceed a limit; None: no target."""
-    target, reached = ("-", None) if limit is None else (f"<= {limit:g}{unit}", ratio <= limit)
+    target, reached = ("-", None) if limit is None else (f"<= {limit:.3g}{unit}", ratio <= limit)
     return Row(job, peer, ours, f"{ratio:.3g}{unit}", target, verdict(options, reached), checked)
 
 
@@ -161,6 +169,13 @@ def parse(description, argv=None):
     parser.add_argument("--quick", action="store_true", help="small tables; the targets do not apply")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="where covtype.npz lies, for the rows on real data")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there, too")
+    parser.add_argument(
+        "--onedal",
+        type=Path,
+        metavar="PYTHON",
+        default=os.environ.get("DTNUMBA_ONEDAL_PYTHON") or None,
+        help="a Python that has scikit-learn-intelex, for the rows against oneDAL (default: $DTNUMBA_ONEDAL_PYTHON)",
+    )
     return Options(**vars(parser.parse_args(argv)))
 
 
@@ -170,6 +185,7 @@ def surroundings(options):
     return [
         f"{platform.python_implementation()} {platform.python_version()}, {', '.join(versions)}",
         f"{_processor()}, {os.cpu_count()} cores; {options.threads} threads for dtnumba; load {_load()}",
+        f"oneDAL: {onedal_version(options.onedal)}",
         "times are medians; ratios are of medians; a job marked `once` takes the peer too long to repeat",
     ]
 
@@ -182,6 +198,18 @@ def installed_version(name):
         return version(name)
     except PackageNotFoundError:
         return "not installed"
+
+
+def onedal_version(python):
+    """Return the versions in the interpreter that runs oneDAL, or what to do where there is none."""
+    if python is None:
+        return "left out; --onedal PYTHON names an interpreter that has scikit-learn-intelex"
+    names = ("scikit-learn-intelex", "daal", "scikit-learn")
+    code = f"from importlib.metadata import version; print(*(n + ' ' + version(n) for n in {names}), sep=', ')"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603  the caller named it
+    if done.returncode:
+        raise SystemExit(f"--onedal {python}: scikit-learn-intelex is not installed there:\n{done.stderr}")
+    return done.stdout.strip()
 
 
 def _processor():

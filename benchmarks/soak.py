@@ -2,6 +2,7 @@
 
 usage: python benchmarks/soak.py [--seed N] [--seconds S]
        python benchmarks/soak.py --seed N --rounds 1         repeats a round that failed
+       python benchmarks/soak.py --forests                   forests from many threads at once: see forest_soak.py
 
 Gains are computed here in NumPy, from the rows on both sides of each split, so that neither library's arithmetic is
 trusted. Beside that every tree of ours, exact, of histograms and of random thresholds, must pass its own check and be
@@ -13,6 +14,7 @@ import sys
 import time
 from dataclasses import dataclass
 
+import forest_soak
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -162,11 +164,14 @@ def parse():
     parser.add_argument("--seed", type=int, default=0, help="of the first round; each round adds one")
     parser.add_argument("--seconds", type=float, default=20, help="when to stop (default: 20)")
     parser.add_argument("--rounds", type=int, help="stop after so many rounds, whatever the time")
+    parser.add_argument("--forests", action="store_true", help="fit forests from many threads at once instead")
     return parser.parse_args()
 
 
 def run():
     options, began, rounds, n_nodes, failures = parse(), time.monotonic(), 0, 0, 0
+    if options.forests:
+        return forest_soak.run(options.seed, options.rounds or forest_soak.N_ROUNDS)
     while rounds != options.rounds and (options.rounds or time.monotonic() - began < options.seconds):
         seed = options.seed + rounds
         case = drawn_case(seed)

@@ -7,6 +7,7 @@ criteria, targets (one split) -> grow, grow_tree (a tree) -> finish (thresholds,
 __version__ = "0.1.0"
 
 from dtnumba import information
+from dtnumba.batches import bin_batches
 from dtnumba.errors import NotFittedError
 from dtnumba.estimators import (
     DecisionTreeClassifier,
@@ -30,5 +31,6 @@ __all__ = [
     "RandomForestClassifier",
     "RandomForestRegressor",
     "__version__",
+    "bin_batches",
     "information",
 ]

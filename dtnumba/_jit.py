@@ -19,8 +19,11 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import int64, njit, prange
+from numba._dispatcher import compute_fingerprint
 from numba.core import config, types
+from numba.core.cgutils import alloca_once
 from numba.core.imputils import impl_ret_borrowed
+from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import intrinsic, overload, register_jitable
 
 from dtnumba._absorb import absorbed_options
@@ -134,6 +137,7 @@ def _reason(message, function):
 
 
 if COMPILED:
+    with_item = tuple_setitem  # a tuple with one item changed
 
     @intrinsic
     def take_ticket(typingctx, counter):
@@ -165,6 +169,73 @@ if COMPILED:
         return types.uint64(types.uint64), codegen
 
     @intrinsic
+    def prefetch(typingctx, array, i, j):
+        """Ask for the cache line of array[i, j] of a C-ordered array, to be read soon."""
+
+        def codegen(context, builder, signature, args):
+            view = context.make_array(signature.args[0])(context, builder, args[0])
+            columns = builder.extract_value(view.shape, 1)
+            pointer = builder.gep(view.data, [builder.add(builder.mul(args[1], columns), args[2])])
+            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+            name = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+            asked = builder.module.declare_intrinsic("llvm.prefetch", [byte], name)
+            builder.call(asked, [builder.bitcast(pointer, byte), word(0), word(3), word(1)])
+            return context.get_dummy_value()
+
+        return types.void(array, types.uint64, types.uint64), codegen
+
+    @intrinsic
+    def nonzero_among_64(typingctx, array, at):
+        """Mark which of the int64 array[at : at + 64] are not zero: bit k for the k-th; eight compares of 64 bytes."""
+
+        def codegen(context, builder, signature, args):
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            vector = ir.VectorType(ir.IntType(64), 64)
+            pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
+            values = builder.load(pointer, align=8)
+            return builder.bitcast(builder.icmp_unsigned("!=", values, vector(None)), ir.IntType(64))
+
+        return types.uint64(array, types.uint64), codegen
+
+    @intrinsic
+    def choose_leaves(typingctx, columns, offsets, ranks, tree, leaves, at):
+        """Write to leaves[at:at + 64] which leaf of a complete tree of depth 6 each of 64 rows ends in.
+
+        Node k of the tree, of 63 in breadth-first order, sends left the rows r with columns[offset + r] <= rank, where
+        the two numbers are item 63 * tree + k of ``offsets`` and ``ranks``. Vectors of the compiler's, without a branch
+        or a gather: a comparison and a selection a node for all rows.
+        """
+        rows = 64
+
+        def codegen(context, builder, signature, args):
+            whole, wide = ir.IntType(64), ir.VectorType(ir.IntType(16), rows)
+            bytes_ = ir.VectorType(ir.IntType(8), rows)
+            column, offset, rank, leaf = (
+                context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 1, 2, 4)
+            )
+            first = builder.mul(args[3], ir.Constant(whole, rows - 1))
+            none = ir.Constant(wide, ir.Undefined)
+            lane_0 = ir.Constant(ir.IntType(32), 0)
+            all_lanes = ir.Constant(ir.VectorType(ir.IntType(32), rows), [0] * rows)
+
+            def choose(node):
+                if node >= rows - 1:
+                    return ir.Constant(bytes_, [node - (rows - 1)] * rows)
+                item = builder.add(first, ir.Constant(whole, node))
+                start = builder.zext(builder.load(builder.gep(offset, [item])), whole)
+                x = builder.load(builder.bitcast(builder.gep(column, [start]), wide.as_pointer()), align=2)
+                bound = builder.insert_element(none, builder.load(builder.gep(rank, [item])), lane_0)
+                goes_left = builder.icmp_unsigned("<=", x, builder.shuffle_vector(bound, none, all_lanes))
+                left = choose(2 * node + 1)
+                return builder.select(goes_left, left, choose(2 * node + 2))
+
+            target = builder.bitcast(builder.gep(leaf, [args[5]]), bytes_.as_pointer())
+            builder.store(choose(0), target, align=1)
+            return context.get_dummy_value()
+
+        return types.void(columns, offsets, ranks, types.int64, leaves, types.int64), codegen
+
+    @intrinsic
     def _value_at(typingctx, pointer):
         def codegen(context, builder, signature, args):
             model = context.data_model_manager[signature.return_type]
@@ -174,6 +245,9 @@ if COMPILED:
         return pointer.dtype(pointer), codegen
 
 else:
+
+    def with_item(items, i, value):
+        return (*items[:i], value, *items[i + 1 :])
 
     def take_ticket(counter):
         ticket = int(counter[0])
@@ -188,6 +262,20 @@ else:
     def lowest_bit(word):
         word = int(word)
         return (word & -word).bit_length() - 1
+
+    def prefetch(array, i, j):
+        pass
+
+    def nonzero_among_64(array, at):
+        return np.uint64(sum(int(array[int(at) + k] != 0) << k for k in range(64)))
+
+    def choose_leaves(columns, offsets, ranks, tree, leaves, at):
+        for row in range(64):
+            node = 0
+            while node < 63:
+                item = 63 * tree + node
+                node = 2 * node + 1 + int(columns[int(offsets[item]) + row] > ranks[item])
+            leaves[at + row] = node - 63
 
     def _value_at(pointer):
         return pointer
@@ -227,45 +315,23 @@ if COMPILED:
         return types.int64(task, buffer), codegen
 
     @intrinsic
-    def _entry_of(typingctx, task):
-        """Address of a C function (task's address, worker) -> status, which is 0 unless a kernel raised."""
-        pointer = types.CPointer(task)
-        arguments = (pointer, types.int64)
-        typingctx.resolve_value_type(_run_at).get_call_type(typingctx, arguments, {})  # compiles it
-
-        def codegen(context, builder, signature, args):
-            compiled = _run_at.overloads[arguments]
-            context.active_code_library.add_linking_library(compiled.library)
-            address, word = ir.IntType(8).as_pointer(), ir.IntType(64)
-            thunk = ir.Function(
-                builder.module, ir.FunctionType(ir.IntType(32), [address, word]), f"{builder.function.name}.entry"
-            )
-            thunk.linkage = "internal"
-            inner = ir.IRBuilder(thunk.append_basic_block())
-            called = context.declare_function(builder.module, compiled.fndesc)
-            passed = [inner.bitcast(thunk.args[0], context.get_value_type(pointer)), thunk.args[1]]
-            status, _ = context.call_conv.call_function(inner, called, types.none, arguments, passed)
-            inner.ret(status.code)
-            return builder.ptrtoint(thunk, word)
-
-        return types.int64(task), codegen
-
-    @intrinsic
     def _call(typingctx, entry, address, worker):
-        """Call the C function at an address."""
+        """Call a compiled ``_run_at`` by its address, with Numba's convention; its status is 0 if nothing raised."""
 
         def codegen(context, builder, signature, args):
-            kind = ir.FunctionType(ir.IntType(32), [ir.IntType(8).as_pointer(), ir.IntType(64)])
+            word, address = ir.IntType(64), ir.IntType(8).as_pointer()
+            kind = ir.FunctionType(ir.IntType(32), [address, address, address, word])
+            # Where a result and an exception would go; nobody looks at them.
+            unread = [builder.bitcast(alloca_once(builder, word), address) for _ in range(2)]
             function = builder.inttoptr(args[0], kind.as_pointer())
-            status = builder.call(function, [builder.inttoptr(args[1], ir.IntType(8).as_pointer()), args[2]])
-            return builder.sext(status, ir.IntType(64))
+            status = builder.call(function, [*unread, builder.inttoptr(args[1], address), args[2]])
+            return builder.sext(status, word)
 
         return types.int64(types.int64, types.int64, types.int64), codegen
 
     @kernel
-    def _prepare(task, buffer, needed):
-        needed[0] = _store(task, buffer)
-        return _entry_of(task)
+    def _prepare(task, buffer):
+        return _store(task, buffer)
 
     # The only parallel kernel, compiled once for all tasks: it knows a task by its address, and calls it by its entry.
     # A prange of its own for each of the six tasks of a large fit took 1 s of compiling each.
@@ -274,7 +340,25 @@ if COMPILED:
         for worker in prange(len(status)):
             status[worker] = _call(entry, address, int64(worker))
 
-    _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)  # releases the GIL
+    # Releases the GIL. Numba's convention: where the result goes, where an exception goes, the arguments.
+    _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+    _compiled = {}  # kind of task, as Numba's dispatcher tells them apart: (address of its code, what keeps it alive)
+
+
+def _entry_of(task):
+    """Return the address of the code of a task, compiled where need be.
+
+    A kernel that linked this code in generated it a second time: 3 s of the 14 that a first forest took.
+    """
+    kind = compute_fingerprint(task)
+    found = _compiled.get(kind)
+    if found is None:
+        signature = (types.CPointer(numba.typeof(task)), int64)
+        _run_at.compile(signature)
+        code = _run_at.overloads[signature]
+        address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
+        found = _compiled[kind] = (address, code)
+    return found[0]
 
 
 _pool_is_inherited = False  # a forked child inherits the threads' bookkeeping, but not the threads
@@ -317,16 +401,17 @@ def launch(task, workers=1, *, entitled=False):
     if not COMPILED:
         run(task, 0)
         return
-    buffer, needed = np.empty(_TASK_BYTES, np.uint8), np.zeros(1, np.int64)
-    entry = _prepare(task, buffer, needed)
-    if needed[0] > 0:
-        buffer = np.empty(needed[0], np.uint8)
-        entry = _prepare(task, buffer, needed)
-    address = buffer.ctypes.data
+    buffer = np.empty(_TASK_BYTES, np.uint8)
+    needed = _prepare(task, buffer)
+    if needed > 0:
+        buffer = np.empty(needed, np.uint8)
+        _prepare(task, buffer)
+    entry, address = _entry_of(task), buffer.ctypes.data
     if workers > 1 and _may_enter_pool(entitled=entitled):
         status = _run_masked(entry, address, workers)
     else:
-        status = np.array([_ENTRY(entry)(address, 0)])
+        unread = np.empty(2, np.int64)
+        status = np.array([_ENTRY(entry)(unread.ctypes.data, unread.ctypes.data + 8, address, 0)])
     if status.any():
         msg = "a kernel raised an exception, which it cannot pass on; NUMBA_DISABLE_JIT=1 shows it"
         raise RuntimeError(msg)
@@ -356,6 +441,7 @@ __all__ = [
     "COMPILED",
     "by_having",
     "by_type",
+    "choose_leaves",
     "complaint",
     "in_python",
     "inline",

@@ -1,7 +1,7 @@
 """Values as small integer codes: histogram codes (at most 255 values a column) and exact rank codes.
 
 A code orders like the value, and the last one of a column, ``n_codes``, stands for missing. Edges of a histogram are
-quantiles over all rows up to 200k rows and over a seeded sample above, weights ignored; a column of at most 255
+quantiles over all rows up to 50k rows and over a seeded sample above, weights ignored; a column of at most 255
 distinct values gets one code a value, whatever the number of rows. Quantiles do not look at the target, so codes of one
 data set may be shared by the folds of a cross-validation.
 """
@@ -27,7 +27,7 @@ from dtnumba.sorting import (
     sorted_column,
 )
 
-SAMPLE_ROWS = 200_000
+SAMPLE_ROWS = 50_000
 MOST_BINS = 255
 _TABLE = 256  # edges a column has room for: one search of 8 steps, padded with +inf
 _BLOCK = 2048  # rows coded at a time, so that their cells stay in cache over the columns
@@ -219,6 +219,18 @@ def _between_samples(bins, dtype):
     return bins
 
 
+def bins_of_sample(sample, most, values, workers):
+    """Choose histogram bins from a table that is a sample of a larger one.
+
+    ``values[f]`` are all the values of column f of the larger one, ascending, where there are at most ``most``, and
+    None where there are more.
+    """
+    bins = make_bins(sample, np.arange(sample.n_rows, dtype=np.uint32), most, workers)
+    bins.exhaustive[:] = [known is not None for known in values]
+    bins = _between_samples(bins, sample.cells.flat.dtype.type)
+    return _with_columns(bins, {f: (known, known) for f, known in enumerate(values) if known is not None})
+
+
 def write_codes(table, bins, codes, workers, claims=None):
     """Write the histogram codes of every row; return the columns that hold values unknown to bins that claim all."""
     p = table.n_features
@@ -255,8 +267,7 @@ def histogram_codes(table, kept, most, workers):
 
 def _with_all_values(bins, table, kept, most, strays):
     """Rebuild the bins of columns that looked exhaustive in the sample but hold rarer values."""
-    low, high = np.split(bins.low, bins.first_code[1:-1]), np.split(bins.high, bins.first_code[1:-1])
-    exhaustive = bins.exhaustive.copy()
+    exhaustive, columns = bins.exhaustive.copy(), {}
     for f in strays:
         column = table.values_at(kept, np.full(len(kept), f))
         values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
@@ -265,13 +276,20 @@ def _with_all_values(bins, table, kept, most, strays):
             # The commonest values keep a code each; the rarer ones share with their neighbours.
             common = np.sort(np.argsort(-counts, kind="stable")[:most])
             edges = midpoint(values[common][:-1], values[common][1:])
-            low[f] = np.concatenate([values[:1], edges])
-            high[f] = np.concatenate([edges, values[-1:]])
+            columns[f] = np.concatenate([values[:1], edges]), np.concatenate([edges, values[-1:]])
         else:
-            low[f] = high[f] = values
+            columns[f] = values, values
+    return _with_columns(replace(bins, exhaustive=exhaustive), columns)
+
+
+def _with_columns(bins, columns):
+    """Return bins with other (low, high) in some columns."""
+    low, high = np.split(bins.low, bins.first_code[1:-1]), np.split(bins.high, bins.first_code[1:-1])
+    for f, (own_low, own_high) in columns.items():
+        low[f], high[f] = own_low, own_high
     n_codes = np.array([len(part) for part in low], np.int64)
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
-    return Bins(n_codes, first_code, np.concatenate(low), np.concatenate(high), exhaustive)
+    return replace(bins, n_codes=n_codes, first_code=first_code, low=np.concatenate(low), high=np.concatenate(high))
 
 
 def rank_codes(table, kept, workers):

@@ -101,7 +101,7 @@ def _numbered(growing):
     inner = left != LEAF
 
     def column(k):
-        return growing.nodes[order, k]
+        return growing.nodes[order, k].astype(np.int64)
 
     return Numbered(
         column(FEATURE).astype(np.int32),

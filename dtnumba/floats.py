@@ -151,4 +151,4 @@ def floor_to(edges: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
         return edges
     with np.errstate(over="ignore"):
         narrow = edges.astype(dtype)
-    return np.where(narrow.astype(np.float64) > edges, np.nextafter(narrow, dtype(-np.inf)), narrow)
+        return np.where(narrow.astype(np.float64) > edges, np.nextafter(narrow, narrow.dtype.type(-np.inf)), narrow)

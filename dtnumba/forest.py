@@ -2,7 +2,7 @@
 
 All trees read the same codes; a worker's room is allocated once. A tree sees its sample as weights over the rows it
 drew. Once a node's rows fit into the level-2 cache, their codes and labels are copied side by side and its subtree is
-grown there. Finished trees go into an arena in the order they finish in, and are put in order at the end.
+grown there. A finished tree takes its place in the arena behind all earlier ones, so the arena is the forest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba import rng
-from dtnumba._jit import inline, launch, part, take_many, take_ticket
+from dtnumba._jit import inline, part, prefetch, take_many, take_ticket
 from dtnumba.finish import number_nodes
 from dtnumba.frontier import AllFeatures, BestFirst, DepthFirst, SomeFeatures, with_key
 from dtnumba.grow import NO_LIMIT, OPEN, admit, grow_below, most_nodes, new_scratch, pick
@@ -28,6 +28,7 @@ from dtnumba.growing import (
     NEXT_CHUNK,
     START,
     STOP,
+    UNKNOWN,
     Growing,
     Job,
     new_growings,
@@ -38,6 +39,7 @@ from dtnumba.scan import NOTHING, Limits
 from dtnumba.splitters import with_codes, with_rows
 from dtnumba.targets import (
     gather,
+    n_sums_of,
     own_arrays,
     pick_own_arrays,
     put,
@@ -46,7 +48,7 @@ from dtnumba.targets import (
     with_scratch,
     zero,
 )
-from dtnumba.trees import NO_MAP, Trees
+from dtnumba.trees import NO_MAP, Trees, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,8 +58,12 @@ if TYPE_CHECKING:
 # Codes of a subtree that are copied side by side. 20 trees of 1M rows x 28: 2.37 s without, 1.93 s with 1 MB.
 SUBTREE_BYTES = 1 << 20
 # Nodes of an arena; more trees than fit are grown in another round.
-ARENA_BYTES = 1 << 31
+ARENA_BYTES = 1 << 33
 _NODE_BYTES = 80
+# Rows times trees that one thread grows alone: 100 trees on iris take 2.5 ms, and a pool may take longer to wake up.
+SERIAL_ROWS = 1 << 15
+# Rows whose codes are asked for ahead of copying them.
+AHEAD = 16
 
 
 class Ends(NamedTuple):
@@ -78,17 +84,16 @@ class Room(NamedTuple):
     few_rows: np.ndarray  # (n_few,) uint32
     few_codes: np.ndarray  # (n_few, p)
     ids: np.ndarray  # (5, m) int64: order, left, stack, start, stop
-    sums: np.ndarray  # (m, n_stats) int64
     seen: np.ndarray  # (n_seen,) float64
 
 
 class Arena(NamedTuple):
-    """Finished trees, in the order they finished in."""
+    """Finished trees, end to end in the order of their tickets; a tree that no longer fits ends it."""
 
-    used: np.ndarray  # (1,) int64: nodes
-    at: np.ndarray  # (n_trees,) int64 first node of each tree, below 0 where it is not finished
-    size: np.ndarray  # (n_trees,) int64
-    ints: np.ndarray  # (3, capacity) int32: feature, left (from the tree's first node on), rows
+    done: np.ndarray  # (1,) int64: trees that have their place; the next one waits for its turn
+    full: np.ndarray  # (1,) int64: not 0 once a tree did not fit
+    root: np.ndarray  # (n_trees + 1,) int64: first node of each
+    ints: np.ndarray  # (4, capacity) int32: feature, left, right, rows
     missing_left: np.ndarray  # (capacity,) uint8
     floats: np.ndarray  # (4, capacity) float64: threshold, gain, weight, impurity
     value: np.ndarray  # (capacity, width) float64
@@ -108,7 +113,8 @@ class GrowForest(NamedTuple):
     streams: np.ndarray  # (n_trees, 2) uint64: keys of the features and the cuts of each tree
     min_weight_share: float
     floor: int  # rows of a subtree that is grown on a copy
-    wanted: np.ndarray  # (k,) int64: trees to grow
+    first: int  # tree of ticket 0
+    n_trees: int
     arena: Arena
     counter: np.ndarray
 
@@ -116,18 +122,20 @@ class GrowForest(NamedTuple):
         job, scratch, own = self.job, pick(self.scratches, worker), pick_own_arrays(self.own, worker)
         room, growing = _pick_room(self.room, worker), _pick_growing(job.growing, worker)
         target = with_scratch(job.target, own)
-        while growing.halt[0] == 0:
+        while growing.halt[0] == 0 and self.arena.full[0] == 0:
             ticket = take_ticket(self.counter)
-            if ticket >= len(self.wanted):
+            tree = self.first + ticket
+            if tree >= self.n_trees:
                 break
-            tree = self.wanted[ticket]
             sample(self.sampling, tree, room.counts, room.totals)
             n = list_rows(self.sampling, self.orders[0], room.counts, room.rows, np.int64(0))
             for o in range(1, len(self.orders)):
                 list_rows(self.sampling, self.orders[o], room.counts, room.rows, o * n)
             splitter = with_rows(job.splitter, room.rows, n)
             weighed = weigh(self.sampling, target, own, room.counts, room.rows, n)
-            _grow_one(self, worker, tree, n, splitter, weighed, scratch, own, room, growing)
+            _grow_one(self, tree, n, splitter, weighed, scratch, own, room, growing)
+            if growing.halt[0] == 0:
+                _put_away(self, ticket, splitter, weighed, room, growing)
 
 
 @inline
@@ -139,7 +147,6 @@ def _pick_room(room, worker):
         room.few_rows[worker],
         room.few_codes[worker],
         room.ids[worker],
-        room.sums[worker],
         room.seen[worker],
     )
 
@@ -147,13 +154,18 @@ def _pick_room(room, worker):
 @inline
 def _pick_growing(growing, worker):
     return Growing(
-        growing.nodes[worker], growing.numbers[worker], growing.keys[worker], growing.room[worker], growing.halt
+        growing.nodes[worker],
+        growing.numbers[worker],
+        growing.keys[worker],
+        growing.sums[worker],
+        growing.room[worker],
+        growing.halt,
     )
 
 
 @inline
-def _grow_one(task, worker, tree, n, splitter, target, scratch, own, room, growing):
-    """Grow a tree over rows[:n] and put it into the arena."""
+def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
+    """Grow a tree over rows[:n]."""
     job, nodes, free, chunk_end = task.job, growing.nodes, np.int64(0), np.int64(0)
     total = weight_of(target, sum_rows(target, splitter, zero(target, scratch.work.total), np.int64(0), n))
     limits = Limits(
@@ -190,8 +202,6 @@ def _grow_one(task, worker, tree, n, splitter, target, scratch, own, room, growi
             if k == 0 and not few:
                 n_roots = max(free, np.int64(1))
         k += 1
-    if growing.halt[0] == 0:
-        _put_away(task, tree, splitter, target, room, growing)
 
 
 @inline
@@ -200,6 +210,7 @@ def _copy_codes(codes, room, start, stop):
     p = codes.shape[1]
     for i in range(start, stop):
         row = room.rows[i]
+        prefetch(codes, np.uint64(room.rows[min(i + AHEAD, stop - 1)]), np.uint64(0))
         room.few_rows[i - start] = row
         for f in range(p):
             room.few_codes[i - start, f] = codes[row, f]
@@ -207,41 +218,59 @@ def _copy_codes(codes, room, start, stop):
 
 
 @inline
-def _put_away(task, tree, splitter, target, room, growing):
+def _take_place(arena, ticket, m, halt):
+    """Wait until all earlier trees have their place, and return where a tree of m nodes goes, below 0 for nowhere.
+
+    Trees are of like size and tickets are drawn in order, so the wait is short; and nothing has to be put in order
+    afterwards, which took a tenth of the time, and as much memory again.
+    """
+    while take_many(arena.done, 0) != ticket:
+        if take_many(halt, 0) + take_many(arena.full, 0) != 0:
+            return np.int64(-1)
+    at = arena.root[ticket]
+    if at + m > len(arena.missing_left):
+        arena.full[0] = 1  # and the turn ends here, so that no later tree is placed either
+        return np.int64(-1)
+    arena.root[ticket + 1] = at + m
+    take_many(arena.done, 1)
+    return at
+
+
+@inline
+def _put_away(task, ticket, splitter, target, room, growing):
     """Number the nodes of a tree, describe them bottom up, and write them into the arena."""
     arena, nodes, order, left = task.arena, growing.nodes, room.ids[0], room.ids[1]
     m = number_nodes(nodes, order, left, room.ids[2])
-    at = take_many(arena.used, m)
-    if at + m > len(arena.missing_left):
+    at = _take_place(arena, ticket, m, growing.halt)
+    if at < 0:
         return
     starts, stops = room.ids[3], room.ids[4]
     value, weight, impurity = arena.value[at : at + m], arena.floats[2, at : at + m], arena.floats[3, at : at + m]
     summary = Summary(left, starts, stops, value, weight, impurity)
     for k in range(m - 1, -1, -1):
         node = order[k]
-        start, stop, is_leaf = nodes[node, START], nodes[node, STOP], left[k] < 0
+        start, stop, is_leaf, sums = nodes[node, START], nodes[node, STOP], left[k] < 0, growing.sums[node, 0]
         starts[k], stops[k] = start, stop
         feature, threshold = np.int64(LEAF), np.nan
         if is_leaf:
-            for s in range(room.sums.shape[1]):
-                room.sums[k, s] = 0
-            for i in range(start, stop):
-                put(target, room.sums[k], np.uint64(0), row_at(splitter, i))
-            describe(target, task.job.criterion, splitter, summary, k, room.sums[k], room.seen)
-        else:
-            for s in range(room.sums.shape[1]):
-                room.sums[k, s] = room.sums[left[k], s] + room.sums[left[k] + 1, s]
-            describe_inner(target, task.job.criterion, splitter, summary, k, room.sums[k], room.seen)
+            if sums[0] == UNKNOWN:
+                for s in range(len(sums)):
+                    sums[s] = 0
+                for i in range(start, stop):
+                    put(target, sums, np.uint64(0), row_at(splitter, i))
+            describe(target, task.job.criterion, splitter, summary, k, sums, room.seen)
+        else:  # growth left the sums of every node that it looked at
+            describe_inner(target, task.job.criterion, splitter, summary, k, sums, room.seen)
             feature = nodes[node, FEATURE]
             threshold = growing.numbers[node, CUT] if nodes[node, FIRST_RIGHT] != NOTHING else np.inf
             if not task.ends.drawn:
                 threshold = _threshold(task.ends, feature, nodes[node, LAST_LEFT], nodes[node, FIRST_RIGHT])
-        arena.ints[0, at + k], arena.ints[1, at + k], arena.ints[2, at + k] = feature, left[k], stop - start
+        arena.ints[0, at + k], arena.ints[3, at + k] = feature, stop - start
+        arena.ints[1, at + k] = LEAF if is_leaf else at + left[k]
+        arena.ints[2, at + k] = LEAF if is_leaf else at + left[k] + 1
         arena.missing_left[at + k] = 0 if is_leaf else nodes[node, MISSING_LEFT]
         arena.floats[0, at + k] = threshold
         arena.floats[1, at + k] = 0.0 if is_leaf else growing.numbers[node, GAIN]
-    arena.size[tree] = m
-    arena.at[tree] = at
 
 
 @inline
@@ -253,41 +282,6 @@ def _threshold(ends, feature, last_left, first_right):
     below, above = float(ends.high[first + last_left]), float(ends.low[first + first_right])
     middle = below / 2.0 + above / 2.0
     return middle if below <= middle < above and middle - middle == 0.0 else below
-
-
-@part
-class PutInOrder(NamedTuple):
-    """Copy trees from the arena to where they belong, each by whichever worker is free."""
-
-    arena: Arena
-    trees: np.ndarray  # (k,) int64: which
-    root: np.ndarray  # (k,) int64: where their nodes go
-    ints: np.ndarray  # (4, m) int32 out: feature, left, right, rows
-    missing_left: np.ndarray  # (m,) uint8 out
-    floats: np.ndarray  # (4, m) float64 out
-    value: np.ndarray  # (m, width) float64 out
-    counter: np.ndarray
-
-    def run(self, worker):
-        arena = self.arena
-        while True:
-            k = take_ticket(self.counter)
-            if k >= len(self.trees):
-                break
-            at, size, to = arena.at[self.trees[k]], arena.size[self.trees[k]], self.root[k]
-            for i in range(size):
-                left = arena.ints[1, at + i]
-                self.ints[0, to + i] = arena.ints[0, at + i]
-                self.ints[1, to + i] = left + to if left >= 0 else LEAF
-                self.ints[2, to + i] = left + to + 1 if left >= 0 else LEAF
-                self.ints[3, to + i] = arena.ints[2, at + i]
-                self.missing_left[to + i] = arena.missing_left[at + i]
-            for column in range(4):
-                for i in range(size):
-                    self.floats[column, to + i] = arena.floats[column, at + i]
-            for i in range(size):
-                for j in range(self.value.shape[1]):
-                    self.value[to + i, j] = arena.value[at + i, j]
 
 
 class ForestPlan(NamedTuple):
@@ -306,7 +300,6 @@ class ForestPlan(NamedTuple):
     width: int
     count_type: Any
     settings: Settings
-    min_weight_share: float
 
 
 def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowForest, int], bool]) -> Trees | None:
@@ -315,12 +308,13 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
     ``run(task, workers)`` launches a task and returns whether it was stopped.
     """
     settings, n_most = plan.settings, plan.most_rows
-    workers = max(1, min(settings.workers, n_trees - first))
+    is_small = n_most * (n_trees - first) < SERIAL_ROWS
+    workers = 1 if is_small else min(settings.workers, n_trees - first)
     limits = settings.limits(1.0)
     capacity = most_nodes(n_most, limits)
     order = BestFirst() if limits.max_leaves < NO_LIMIT else DepthFirst()
     features = SomeFeatures(limits.features_key) if limits.n_drawn < plan.n_features else AllFeatures()
-    growing = new_growings(capacity, workers)
+    growing = new_growings(capacity, n_sums_of(plan.target), workers)
     p = plan.n_features
     job = Job(plan.splitter, plan.target, plan.criterion, limits, growing, order, features, p, plan.n_seen)
     scratches = new_scratch(plan.splitter, plan.target, limits, p, plan.n_seen, n_most, workers)
@@ -334,17 +328,14 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
         np.empty((workers, n_few), np.uint32),
         few_codes,
         np.empty((workers, 5, len(growing.nodes[0])), np.int64),
-        np.empty((workers, len(growing.nodes[0]), plan.target.n_stats), np.int64),
         np.empty((workers, plan.n_seen)),
     )
     own = own_arrays(plan.target, workers, n_few, n_most)
-    seed, trees = settings.seed, range(n_trees)
-    streams = np.array(
-        [[rng.stream(seed, purpose, t) for purpose in (rng.FEATURES, rng.CUT)] for t in trees], np.uint64
-    )
-    rounds, wanted = [], np.arange(first, n_trees)
-    while len(wanted):
-        arena = _new_arena(len(wanted) * capacity, n_trees, plan.width)
+    seeds = rng.streams(settings.seed, rng.TREE, n_trees)  # of each tree: rng.seed_of_tree
+    streams = np.stack([rng.streams_of(seeds, purpose) for purpose in (rng.FEATURES, rng.CUT)], axis=1)
+    parts = []
+    while first < n_trees:
+        arena = _new_arena(capacity, n_trees - first, plan.width)
         task = GrowForest(
             job,
             scratches,
@@ -354,57 +345,50 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
             own,
             plan.ends,
             streams,
-            plan.min_weight_share,
+            settings.min_weight_leaf,
             n_few,
-            wanted,
+            first,
+            n_trees,
             arena,
             np.zeros(1, np.int64),
         )
         stopped = run(task, workers)
-        rounds.append((arena, wanted[arena.at[wanted] >= 0]))
-        wanted = wanted[arena.at[wanted] < 0]
+        parts.append(_trees_of(arena))
+        first += int(arena.done[0])
         if stopped:
             break
-    last = int(wanted[0]) if len(wanted) else n_trees
-    return _in_order(rounds, first, last, plan.width, settings.workers)
+    return joined([part for part in parts if part.n_trees])
 
 
 def _new_arena(capacity, n_trees, width):
-    capacity = min(capacity, max(ARENA_BYTES // (_NODE_BYTES + 8 * width), 1))
-    return Arena(
-        np.zeros(1, np.int64),
-        np.full(n_trees, -1, np.int64),
-        np.zeros(n_trees, np.int64),
-        np.empty((3, capacity), np.int32),
-        np.empty(capacity, np.uint8),
-        np.empty((4, capacity)),
-        np.empty((capacity, width)),
-    )
+    """Allocate room for trees of at most ``capacity`` nodes; what no node touches costs no memory."""
+    nodes = max(capacity, min(n_trees * capacity, ARENA_BYTES // (_NODE_BYTES + 8 * width)))
+    while True:
+        try:
+            ints, missing_left = np.empty((4, nodes), np.int32), np.empty(nodes, np.uint8)
+            floats, value = np.empty((4, nodes)), np.empty((nodes, width))
+            break
+        except MemoryError:  # some systems refuse even to promise so much
+            if nodes == capacity:
+                raise
+            nodes = max(capacity, nodes // 2)
+    done, full, root = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(n_trees + 1, np.int64)
+    return Arena(done, full, root, ints, missing_left, floats, value)
 
 
-def _in_order(rounds, first, last, width, workers):
-    """Return trees first .. last - 1 as Trees, or None if there are none."""
-    if first == last:
-        return None
-    size = np.zeros(last, np.int64)
-    for arena, trees in rounds:
-        size[trees[trees < last]] = arena.size[trees[trees < last]]
-    root = np.concatenate([[0], np.cumsum(size[first:])])
-    m = int(root[-1])
-    ints, missing_left = np.empty((4, m), np.int32), np.empty(m, np.uint8)
-    floats, value = np.empty((4, m)), np.empty((m, width))
-    for arena, trees in rounds:
-        these = trees[trees < last]
-        task = PutInOrder(arena, these, root[these - first], ints, missing_left, floats, value, np.zeros(1, np.int64))
-        launch(task, min(workers, max(len(these), 1)))
+def _trees_of(arena):
+    """Return the trees of an arena as Trees."""
+    root = arena.root[: arena.done[0] + 1].copy()
+    m = root[-1]
+    ints, floats = arena.ints[:, :m], arena.floats[:, :m]
     return Trees(
         root,
         ints[0],
         floats[0],
         ints[1],
         ints[2],
-        missing_left,
-        value,
+        arena.missing_left[:m],
+        arena.value[:m],
         NO_MAP,
         np.empty(0, np.int32),
         NO_MAP,

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtnumba import rng
-from dtnumba.bins import histogram_codes, rank_codes
+from dtnumba.binned_table import histogram_of
+from dtnumba.bins import rank_codes
 from dtnumba.forest import Ends, ForestPlan
 from dtnumba.sampling import Balanced, Bootstrap, Everything, Subset, WeightedBootstrap, count_dtype
 from dtnumba.sorting import order_of_targets
-from dtnumba.splitters.histogram import Histogram
+from dtnumba.splitters.histogram import DrawnHistogram, Histogram
 from dtnumba.splitters.random_bins import RandomBins
 from dtnumba.splitters.random_threshold import RandomThreshold
 from dtnumba.splitters.rank_sort import RankSort
+from dtnumba.targets import counted_once
 from dtnumba.training import numbers_seen
 from dtnumba.weights import Weights, fixed_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dtnumba.table import Table
+    from dtnumba.binned_table import Features
     from dtnumba.training import Settings
+
+
+_MOST_DRAWS = 1 << 40  # a tree; so many take hours
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,22 @@ class Draws:
         elif isinstance(self.max_samples, (int, np.integer)):
             n = int(self.max_samples)
         else:
-            n = max(round(self.max_samples * whole), 1)
+            n, plain = (max(round(min(self.max_samples * size, 2.0 * _MOST_DRAWS)), 1) for size in (whole, n_rows))
+            # As scikit-learn does, where it is the weights that make them few.
+            if weight is not None and n < min(max(10, n_rows ** (1 / 3)), plain):
+                warnings.warn(
+                    f"max_samples={self.max_samples!r} is a share of the sum of sample_weight, which is {whole:g}, so "
+                    f"a tree draws {n} of {n_rows} rows; pass an int, the number of rows to draw",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        if n > _MOST_DRAWS:
+            is_share = weight is not None and not isinstance(self.max_samples, (int, np.integer))
+            of = f" of {whole:g}, the sum of sample_weight," if is_share else ""
+            raise ValueError(
+                f"max_samples={self.max_samples!r}{of} asks for more than {_MOST_DRAWS} rows a tree; pass an int, the "
+                "number of rows to draw"
+            )
         if not self.replace and n > n_rows:
             raise ValueError(
                 f"max_samples={self.max_samples!r} asks for {n} rows of {n_rows} without replacement: "
@@ -54,7 +75,12 @@ class Draws:
 
 
 def plan_forest(
-    table: Table, known: Any, weight: NDArray[np.float64] | None, criterion: Any, draws: Draws, settings: Settings
+    table: Features,
+    known: Any,
+    weight: NDArray[np.float64] | None,
+    criterion: Any,
+    draws: Draws,
+    settings: Settings,
 ) -> ForestPlan:
     """Return the plan of a forest: its codes, and how its trees draw rows and features."""
     n, weights = table.n_rows, fixed_weights(weight, table.n_rows)
@@ -64,10 +90,10 @@ def plan_forest(
     if draws.bootstrap:
         kept = weights.kept
         n_draws = draws.number(len(kept), weight)
-        keys = np.array([rng.stream(settings.seed, rng.BOOTSTRAP, t) for t in range(draws.n_trees)], np.uint64)
+        keys = rng.streams(settings.seed, rng.BOOTSTRAP, draws.n_trees)
         if not draws.replace:
             counts, sampling = np.dtype(np.uint8), Subset(kept, n_draws, keys)
-        elif weights.are_one or weight is None:
+        elif weight is None or weights.are_one:
             counts, sampling = np.dtype(count_dtype(n_draws / len(kept))), Bootstrap(kept, n_draws, keys)
         else:
             share = weight[kept] / weight[kept].sum()
@@ -81,17 +107,17 @@ def plan_forest(
             # Every output multiplies by at most the number of draws; far below 2**52 in all.
             unit = 2.0**-20
             offsets = np.cumsum([0, *known.sizes]).astype(np.int64)
-            sampling = Balanced(sampling, known.codes, offsets, unit)
+            sampling = Balanced(sampling, known.codes.astype(np.int32, copy=False), offsets, unit)
             weights = Weights(None, unit, float(n_draws), kept, n)
         target = known.target(weights, criterion, counts, n_draws)
     else:
-        target = known.target(weights, criterion)
+        target = counted_once(known.target(weights, criterion))
     is_ranked = target.n_weights == 0
     orders = weights.kept[None]
     if is_ranked:
         orders = order_of_targets(target.y, weights.kept, weights.integers).reshape(target.y.shape[1], -1)
-    plain = draws.bootstrap is False and weights.are_one
-    counted = not plain and settings.min_samples_leaf > 1
+    # Rows are counted apart from weights only where a limit asks how many there are.
+    counted = (draws.bootstrap or not weights.are_one) and settings.min_samples_leaf > 1
     splitter, ends = _splitter(table, target, weights.kept, settings, counted, len(orders))
     return ForestPlan(
         splitter=splitter,
@@ -107,25 +133,25 @@ def plan_forest(
         width=known.width,
         count_type=np.dtype(np.uint8) if counts is None else counts,
         settings=settings,
-        min_weight_share=settings.min_weight_leaf,
     )
 
 
-def _splitter(table: Table, target: Any, kept: Any, settings: Settings, counted: bool, n_orders: int) -> Any:
-    rows, is_random = np.empty(0, np.uint32), settings.splitter == "random"
-    if settings.max_bins is None:
-        codes, bins = rank_codes(table, kept, settings.workers)
-        ends = Ends(bins.low, bins.high, bins.first_code, is_random)
-        if is_random:
-            return RandomThreshold(codes, bins.n_codes, bins.low, bins.high, bins.first_code, rows, 0, n_orders), ends
-        return RankSort(codes, bins.n_codes, rows, 0, n_orders), ends
-    codes, bins = histogram_codes(table, kept, settings.max_bins, settings.workers)
+def _splitter(table: Features, target: Any, kept: Any, settings: Settings, counted: bool, n_orders: int) -> Any:
+    rows, is_random, is_exact = np.empty(0, np.uint32), settings.splitter == "random", settings.max_bins is None
+    codes, bins = (
+        rank_codes(table, kept, settings.workers)
+        if settings.max_bins is None
+        else histogram_of(table, kept, settings.max_bins, settings.workers)
+    )
     ends = Ends(bins.low, bins.high, bins.first_code, is_random)
-    n_bins, width = int(bins.n_codes.max()) + 1, target.n_stats + counted
-    if is_random and target.n_weights == 0:
+    tables = (int(bins.n_codes.max()) + 1, target.n_stats + counted, counted)
+    if is_random and (is_exact or target.n_weights == 0):  # targets that are ranked have no histograms
         return RandomThreshold(codes, bins.n_codes, bins.low, bins.high, bins.first_code, rows, 0, n_orders), ends
     if is_random:
         return RandomBins(
-            codes, bins.n_codes, bins.low, bins.high, bins.first_code, rows, 0, n_orders, n_bins, width, counted
+            codes, bins.n_codes, bins.low, bins.high, bins.first_code, rows, 0, n_orders, *tables[1:]
         ), ends
-    return Histogram(codes, bins.n_codes, rows, 0, n_orders, n_bins, width, counted), ends
+    if is_exact:
+        return RankSort(codes, bins.n_codes, rows, 0, n_orders), ends
+    kind = DrawnHistogram if settings.n_drawn < table.n_features else Histogram
+    return kind(codes, bins.n_codes, rows, 0, n_orders, *tables), ends

@@ -10,6 +10,7 @@ push = by_type("push")
 pop = by_type("pop")
 draw = by_type("draw")
 list_drawn = by_type("list_drawn")
+side_by_side = by_type("side_by_side")  # whether features are to be looked at one by one: each leaves a candidate
 
 
 def _without_key(features, key):
@@ -68,9 +69,12 @@ class AllFeatures(NamedTuple):
     def draw(self, scratch, key, first, last):
         pass
 
+    def side_by_side(self):
+        return True
+
     def list_drawn(self, scratch, k):
         for f in range(k):
-            scratch.ascending[f] = f
+            scratch.listed[f] = f
 
 
 @part
@@ -82,6 +86,9 @@ class SomeFeatures(NamedTuple):
     def with_key(self, key):
         return SomeFeatures(key)
 
+    def side_by_side(self):
+        return False  # one worker looks at all features of a node, in the order of the draw
+
     def draw(self, scratch, key, first, last):
         features, stream = scratch.features, rng.mix(self.stream, key)
         for i in range(first, last):
@@ -90,14 +97,10 @@ class SomeFeatures(NamedTuple):
             features[i], features[j] = features[j], features[i]
 
     def list_drawn(self, scratch, k):
-        """List the k drawn features in feature order, in which the winner is sought; k is small."""
-        features, listed = scratch.features, scratch.ascending
+        """List the k drawn features in the order of the draw: the first one wins a tie, whatever its number."""
+        features = scratch.features
         for i in range(k):
-            feature, j = features[i], i
-            while j > 0 and listed[j - 1] > feature:
-                listed[j] = listed[j - 1]
-                j -= 1
-            listed[j] = feature
+            scratch.listed[i] = features[i]
         for i in range(k - 1, -1, -1):
             j = scratch.drawn[i]
             features[i], features[j] = features[j], features[i]

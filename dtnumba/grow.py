@@ -28,12 +28,26 @@ from dtnumba.growing import (
     SLOT,
     START,
     STOP,
+    UNKNOWN,
     Scratch,
 )
 from dtnumba.scan import Candidates
+from dtnumba.scan_bins import N_CUTS
 from dtnumba.splitters import begin, divide, inherit, look, pick_own, release
 from dtnumba.splitters.histogram import NO_SLOT
-from dtnumba.targets import Work, block_size, is_pure, rank_rows, sum_rows, tree_size, weight_of, zero
+from dtnumba.targets import (
+    Work,
+    block_size,
+    is_pure,
+    load,
+    n_sums_of,
+    rank_rows,
+    store,
+    sum_rows,
+    tree_size,
+    weight_of,
+    zero,
+)
 
 # scikit-learn's slack when it compares an improvement with min_impurity_decrease
 EPSILON = np.finfo(np.float64).eps
@@ -56,8 +70,12 @@ def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
     n_frontier = DEPTH_FIRST_FRONTIER if limits.max_leaves >= NO_LIMIT else min(limits.max_leaves, n) + 2
     integers = np.empty((4, t, size), np.int64)
     n_seen = max(n_seen, block_size(target))
-    work = Work(*integers, np.empty((t, 3, n_seen)), np.empty((t, 4, n_trees), np.int64), np.empty((t, n_trees)))
-    candidates = Candidates(np.empty((t, p)), np.empty((t, p)), np.empty((t, p)), np.empty((t, p, 4), np.int64))
+    n_cuts = N_CUTS if hasattr(target, "bin_sums") else 0
+    sums, codes, scores = np.empty((t, 5, n_cuts), np.int64), np.empty((t, n_cuts), np.uint64), np.empty((t, n_cuts))
+    trees, costs = np.empty((t, 4, n_trees), np.int64), np.empty((t, n_trees))
+    work = Work(*integers, np.empty((t, 3, n_seen)), trees, costs, sums, codes, scores)
+    where, sums = np.empty((t, p, 4), np.int64), np.full((t, p, n_sums_of(target)), UNKNOWN, np.int64)
+    candidates = Candidates(np.empty((t, p)), np.empty((t, p)), np.empty((t, p)), where, sums)
     features = np.tile(np.arange(p), (t, 1))
     return Scratch(
         candidates,
@@ -74,7 +92,7 @@ def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
 def pick(scratch, worker):
     """Return one worker's part of the scratch."""
     c, w = scratch.candidates, scratch.work
-    candidates = Candidates(c.gain[worker], c.information[worker], c.cut[worker], c.where[worker])
+    candidates = Candidates(c.gain[worker], c.information[worker], c.cut[worker], c.where[worker], c.sums[worker])
     work = Work(
         w.total[worker],
         w.left[worker],
@@ -83,13 +101,16 @@ def pick(scratch, worker):
         w.seen[worker],
         w.trees[worker],
         w.costs[worker],
+        w.sums[worker],
+        w.codes[worker],
+        w.scores[worker],
     )
     return Scratch(
         candidates,
         work,
         scratch.features[worker],
         scratch.drawn[worker],
-        scratch.ascending[worker],
+        scratch.listed[worker],
         scratch.frontier[worker],
         pick_own(scratch.own, worker),
     )
@@ -104,7 +125,7 @@ def admit(growing, limits, node, start, stop, depth, key):
     nodes[node, LEFT], nodes[node, SLOT] = LEAF, NO_SLOT
     nodes[node, START], nodes[node, STOP], nodes[node, DEPTH] = start, stop, depth
     growing.numbers[node, GAIN] = 0.0
-    growing.keys[node] = key
+    growing.keys[node], growing.sums[node, 0, 0] = key, UNKNOWN
 
 
 @inline
@@ -116,7 +137,12 @@ def seek(job, scratch, node):
     """
     target, splitter, growing, limits = job.target, job.splitter, job.growing, job.limits
     start, stop, p = growing.nodes[node, START], growing.nodes[node, STOP], len(scratch.features)
-    total = sum_rows(target, splitter, zero(target, scratch.work.total), start, stop)
+    total, sums = zero(target, scratch.work.total), growing.sums[node, 0]
+    if sums[0] == UNKNOWN:
+        total = sum_rows(target, splitter, total, start, stop)
+        store(target, total, sums)
+    else:
+        total = load(target, sums, scratch.work.total)
     weight, n_candidates = weight_of(target, total), np.int64(0)
     if weight >= 2.0 * limits.min_weight_leaf and not is_pure(target, total, splitter, start, stop):
         rank_rows(target, splitter, start, stop)
@@ -132,12 +158,12 @@ def seek(job, scratch, node):
 
 @inline
 def settle(job, scratch, node, n, weight):
-    """Choose among the n candidates listed in ``ascending`` and write the split of an open node, or make it a leaf."""
+    """Choose among the n candidates listed in ``listed`` and write the split of an open node, or make it a leaf."""
     growing, out, limits = job.growing, scratch.candidates, job.limits
     nodes, where, feature = growing.nodes, out.where, np.int64(0)
-    winner = choose(job.criterion, out.gain, out.information, scratch.ascending, n)
+    winner = choose(job.criterion, out.gain, out.information, scratch.listed, n)
     if winner >= 0:
-        feature = scratch.ascending[winner]
+        feature = scratch.listed[winner]
     improvement = weight / limits.total_weight * out.gain[feature]
     if winner < 0 or improvement + EPSILON < limits.min_decrease:
         nodes[node, FEATURE] = LEAF
@@ -149,6 +175,8 @@ def settle(job, scratch, node, n, weight):
     growing.numbers[node, GAIN] = out.gain[feature]
     growing.numbers[node, CUT] = out.cut[feature]
     growing.numbers[node, PRIORITY] = improvement
+    for k in range(out.sums.shape[1]):
+        growing.sums[node, 1, k] = out.sums[feature, k]
 
 
 @inline
@@ -160,6 +188,11 @@ def admit_children(growing, limits, node, border, left):
         start = border if side == 1 else nodes[node, START]
         stop = nodes[node, STOP] if side == 1 else border
         admit(growing, limits, left + side, start, stop, nodes[node, DEPTH] + 1, rng.child_key(key, side))
+    sums = growing.sums
+    if sums[node, 1, 0] != UNKNOWN and sums[node, 0, 0] != UNKNOWN:
+        for k in range(sums.shape[2]):
+            sums[left, 0, k] = sums[node, 1, k]
+            sums[left + 1, 0, k] = sums[node, 0, k] - sums[node, 1, k]
 
 
 @inline

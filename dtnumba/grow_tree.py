@@ -34,7 +34,7 @@ from dtnumba.scan import MISSING, ROW
 from dtnumba.splitters import look
 from dtnumba.splitters.histogram import DENSE_ROWS, Histogram, fill_rows
 from dtnumba.splitters.presorted import Presorted
-from dtnumba.targets import is_pure, rank_rows, sum_rows, weight_of, zero
+from dtnumba.targets import is_pure, n_sums_of, rank_rows, sum_rows, weight_of, zero
 
 # Tables of fewer rows than this are grown by one thread: launching costs more than it saves.
 PARALLEL_ROWS = 4096
@@ -74,7 +74,7 @@ class LookTogether(NamedTuple):
             own.work,
             own.features,
             own.drawn,
-            own.ascending,
+            own.listed,
             own.frontier,
             own.own,
         )
@@ -234,7 +234,7 @@ class _Together:
                 _rank_rows(job, node)
             weight, scratch = np.empty(1), in_python(pick)(self.scratches, 0)
             launch(LookTogether(job, self.scratches, node, weight, _counter()), self.workers)
-            scratch.ascending[:] = scratch.features
+            scratch.listed[:] = scratch.features
             if weight[0] >= 0.0:
                 in_python(settle)(job, scratch, node, job.n_features, float(weight[0]))
             else:
@@ -295,7 +295,7 @@ class _Together:
 def grow_tree(splitter, target, criterion, limits, n_features, n_seen, n_rows, workers):
     """Grow a tree over n rows; return its nodes under construction."""
     alone = workers <= 1 or n_rows < PARALLEL_ROWS
-    growing = new_growing(most_nodes(n_rows, limits), workers)
+    growing = new_growing(most_nodes(n_rows, limits), n_sums_of(target), workers)
     order = BestFirst() if limits.max_leaves < NO_LIMIT else DepthFirst()
     features = SomeFeatures(limits.features_key) if limits.n_drawn < n_features else AllFeatures()
     job = Job(splitter, target, criterion, limits, growing, order, features, n_features, n_seen)

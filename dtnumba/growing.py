@@ -19,6 +19,7 @@ GAIN, CUT, PRIORITY = range(3)
 # Workers take room for nodes in chunks, so that the nodes of a tree lie together whoever grew them. Where a node lies
 # differs from run to run; ``finish`` numbers them anew.
 CHUNK = 1024
+UNKNOWN = -1  # first sum of a node of which nobody took the sums yet; no sum that comes first is negative
 NEXT_CHUNK, FIRST_CHUNK = 0, 1  # entries of Growing.room: the next free chunk, and the node at which chunk 0 begins
 
 
@@ -28,6 +29,7 @@ class Growing(NamedTuple):
     nodes: np.ndarray  # (m, N_COLUMNS) int64
     numbers: np.ndarray  # (m, 3) float64
     keys: np.ndarray  # (m,) uint64: path from the root, the only thing random draws know of a node
+    sums: np.ndarray  # (m, 2, n_sums) int64: of a node's rows, and of those that go left; sums[k, 0, 0] may be UNKNOWN
     room: np.ndarray  # (2,) int64
     halt: np.ndarray  # (1,) int64: not 0 where growth is to stop at the next node, and what was grown will be dropped
 
@@ -53,21 +55,22 @@ class Scratch(NamedTuple):
     work: object
     features: np.ndarray  # (p,) int64: a permutation, drawn from and restored at each node
     drawn: np.ndarray  # (p,) int64: with what each drawn feature changed places
-    ascending: np.ndarray  # (p,) int64: the drawn features in feature order
+    listed: np.ndarray  # (p,) int64: the drawn features in the order of the draw
     frontier: np.ndarray  # (k,) int64: nodes that have a split and wait to be divided
     own: object  # the splitter's
 
 
-def new_growing(most_nodes: int, workers: int) -> Growing:
+def new_growing(most_nodes: int, n_sums: int, workers: int) -> Growing:
     """Allocate room for a tree of at most so many nodes; what no node touches costs no memory."""
     capacity = most_nodes + (workers + 1) * CHUNK
-    nodes, numbers = np.empty((capacity, N_COLUMNS), np.int64), np.empty((capacity, 3), np.float64)
-    return Growing(nodes, numbers, np.empty(capacity, np.uint64), np.array([0, 1], np.int64), np.zeros(1, np.int64))
+    nodes, numbers = np.empty((capacity, N_COLUMNS), np.int32), np.empty((capacity, 3), np.float64)
+    keys, sums = np.empty(capacity, np.uint64), np.empty((capacity, 2, n_sums), np.int64)
+    return Growing(nodes, numbers, keys, sums, np.array([0, 1], np.int64), np.zeros(1, np.int64))
 
 
-def new_growings(most_nodes: int, workers: int) -> Growing:
+def new_growings(most_nodes: int, n_sums: int, workers: int) -> Growing:
     """Allocate room for a tree a worker; every array but ``halt`` has a leading worker axis."""
     capacity = most_nodes + 2 * CHUNK
-    nodes, numbers = np.empty((workers, capacity, N_COLUMNS), np.int64), np.empty((workers, capacity, 3), np.float64)
-    keys, room = np.empty((workers, capacity), np.uint64), np.zeros((workers, 2), np.int64)
-    return Growing(nodes, numbers, keys, room, np.zeros(1, np.int64))
+    nodes, numbers = np.empty((workers, capacity, N_COLUMNS), np.int32), np.empty((workers, capacity, 3), np.float64)
+    keys, sums = np.empty((workers, capacity), np.uint64), np.empty((workers, capacity, 2, n_sums), np.int64)
+    return Growing(nodes, numbers, keys, sums, np.zeros((workers, 2), np.int64), np.zeros(1, np.int64))

@@ -14,9 +14,22 @@ import numpy as np
 
 from dtnumba.criteria import Poisson
 from dtnumba.ranked import Ranked
-from dtnumba.targets import Classes, CountedNumber, ManyClasses, Number, Numbers, TwoClasses, WeightedTwoClasses
+from dtnumba.targets import (
+    FEW_CLASSES,
+    Classes,
+    CountedNumber,
+    CountedTwoClasses,
+    FewClasses,
+    ManyClasses,
+    Number,
+    Numbers,
+    TwoClasses,
+    WeightedTwoClasses,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from dtnumba.weights import Weights
@@ -25,6 +38,7 @@ _MISSING = {"NoneType", "NAType", "NaTType"}
 _LEFT_OUT = "A row without a label cannot be learned from: leave it out"
 # Squares of larger targets, summed over many rows, leave float64.
 _LARGEST_TARGET = 1e150
+_BLOCK = 1 << 16
 
 
 def read_y(y: Any, n_rows: int, caller: str) -> NDArray[Any]:
@@ -78,7 +92,7 @@ class Labels:
 
     kind: ClassVar[str] = "classes"
     classes: list[NDArray[Any]]
-    codes: NDArray[np.int32]  # (n, n_outputs)
+    codes: NDArray[Any]  # (n, n_outputs) uint8, int32 where an output has more than 256 classes
 
     @property
     def sizes(self) -> list[int]:
@@ -91,7 +105,10 @@ class Labels:
         return sum(self.sizes)
 
     def target(self, weights: Weights, criterion: Any, counts: Any = None, most: int = 0) -> Any:
-        """Return the target kind of class labels; ``counts`` is the type of the counts that a tree will bring."""
+        """Return the target kind of class labels.
+
+        ``counts`` is the type of the counts that a tree will bring, and ``most`` what they sum to at most.
+        """
         sizes = self.sizes
         offsets = np.array([0, *itertools.accumulate(sizes)], np.int64)
         unit, n_stats = weights.unit, int(offsets[-1])
@@ -101,22 +118,34 @@ class Labels:
         else:
             integers = np.ones(1, counts)  # never read: its type is
         if len(sizes) > 1:
-            return ManyClasses(self.codes, offsets, integers, unit, n_stats, sizes[0])
+            return ManyClasses(self.codes.astype(np.int32, copy=False), offsets, integers, unit, n_stats, sizes[0])
         codes = self.codes[:, 0]
+        if 2 < n_stats <= FEW_CLASSES and counts is not None and unit == 1.0 and most < 1 << 31:
+            words = (n_stats + 1) // 2
+            return FewClasses(codes, offsets, integers, (0.0,) * n_stats, 1.0, words, words, n_stats)
         if n_stats > 2:
-            return Classes(codes, offsets, integers, unit, n_stats, n_stats)
+            return Classes(codes.astype(np.int32, copy=False), offsets, integers, unit, n_stats, n_stats)
+        if counts is not None and unit == 1.0 and most < 1 << 31:
+            return CountedTwoClasses(codes.astype(counts, copy=False), offsets, 1.0, 1, 1, 2)
         kind = TwoClasses if weights.are_one and counts is None else WeightedTwoClasses
-        return kind(codes.astype(np.uint8), offsets, integers, unit, 2, 2)
+        return kind(codes, offsets, integers, unit, 2, 2)
 
 
 def read_labels(y: Any, n_rows: int, caller: str) -> Labels:
     """Return the Labels of a classification target: labels of any hashable kind, a column an output."""
     columns = read_y(y, n_rows, caller)
     pairs = [_encode(column) for column in columns.T]
-    return Labels([classes for classes, _ in pairs], np.stack([codes.astype(np.int32) for _, codes in pairs], axis=1))
+    dtype = _code_type(max(len(classes) for classes, _ in pairs))
+    codes = [codes.astype(dtype, copy=False)[:, None] for _, codes in pairs]
+    return Labels([classes for classes, _ in pairs], codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1))
 
 
-def _encode(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _code_type(n_classes: int) -> Any:
+    """Return the type of class codes: narrow, because they stay in memory beside a table that may be large."""
+    return np.uint8 if n_classes <= 256 else np.int32
+
+
+def _encode(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the sorted classes of one output and the index of each row's class."""
     kind = column.dtype.kind
     if kind == "f":
@@ -145,15 +174,24 @@ def _check_label_floats(column: NDArray[np.floating[Any]]) -> None:
         )
 
 
-def _encode_by_range(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
-    """Encode whole numbers of a small range by counting, 20 times faster than sorting a million of them."""
+def _encode_by_range(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Encode whole numbers of a small range by looking them up, 20 times faster than sorting a million of them."""
     low, high = column.min().item(), column.max().item()
     if low <= -(2**53) or high >= 2**53 or high - low > max(1000, 4 * len(column)):
         return None
-    offsets = column.astype(np.int64) - int(low)
-    present = np.bincount(offsets) > 0
-    codes = (np.cumsum(present) - 1)[offsets]
-    return (np.flatnonzero(present) + int(low)).astype(column.dtype), codes
+    present = np.zeros(int(high) - int(low) + 1, bool)
+    for block in _row_blocks(len(column)):
+        present[column[block].astype(np.int64) - int(low)] = True
+    found = np.flatnonzero(present)
+    places, codes = np.cumsum(present) - 1, np.empty(len(column), _code_type(len(found)))
+    for block in _row_blocks(len(column)):
+        codes[block] = places[column[block].astype(np.int64) - int(low)]
+    return (found + int(low)).astype(column.dtype), codes
+
+
+def _row_blocks(n: int) -> Iterator[slice]:
+    """Yield parts of n rows that are small beside them: what is computed on the way takes no memory to speak of."""
+    return (slice(start, start + _BLOCK) for start in range(0, n, _BLOCK))
 
 
 def _encode_objects(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -221,12 +259,12 @@ class Values:
         centred = y - centres
         if len(weights.kept) < len(y):
             centred[weights.integers == 0] = 0.0  # may be huge, and would make the unit of all others coarse
-        weighted, multiplier = centred, weights.integers
+        weighted, multiplier = centred, None if weights.are_one else weights.integers
         if weights.unit != 1.0:
             weighted = centred * (weights.integers * weights.unit)[:, None]
             multiplier = (weights.integers > 0).astype(np.int64)
-        most = max(most, int(multiplier.sum()))
-        moments, units, rounded_off = _fixed(weighted, multiplier, most)
+        most, rounded_off = max(most, len(y) if multiplier is None else int(multiplier.sum())), np.empty(y.shape)
+        moments, units = _fixed(weighted, multiplier, most, rounded_off)
         if is_ranked:
             ranks, by_rank = np.zeros(y.shape, np.int64), np.zeros(y.shape)
             return Ranked(
@@ -244,10 +282,11 @@ class Values:
             )
         n_moments = getattr(kind, "moments", 1)
         if n_moments == 2:
-            squares, square_units, _ = _fixed(weighted * centred, multiplier, most)
+            squares, square_units = _fixed(weighted * centred, multiplier, most)
             moments = np.stack([moments, squares], axis=2).reshape(len(y), -1)
             units = np.stack([units, square_units], axis=1).ravel()
-        residuals, residual_units, _ = _fixed(rounded_off, multiplier, most)
+        del centred, weighted  # 8 bytes a row and output each
+        residuals, residual_units = _fixed(rounded_off, multiplier, most)
         make: Any = Numbers
         if n_outputs == n_moments == 1 and weights.are_one:
             make = Number if counts is None else CountedNumber
@@ -320,14 +359,25 @@ def _centres(y: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _fixed(
-    values: NDArray[np.float64], multiplier: NDArray[np.int64], most: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return multiplier * values as integers, the unit of each column, and what rounding the values took away.
+    values: NDArray[np.float64],
+    multiplier: NDArray[np.int64] | None,
+    most: int,
+    rounded_off: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return multiplier * values as integers (None: one each), and the unit of each column.
 
-    ``most`` is what the rows count together at most. A value is rounded before it is multiplied, so that a weight of
-    two is exactly two rows. Sums stay below 2**61; units are powers of two, so exact to undo.
+    ``most`` is what the rows count together at most; ``rounded_off`` becomes what rounding the values took off. A value
+    is rounded before it is multiplied, so that a weight of two is exactly two rows. Sums stay below 2**61; units are
+    powers of two, so exact to undo.
     """
-    _, exponents = np.frexp(np.abs(values).max(axis=0))
+    _, exponents = np.frexp(np.maximum(values.max(axis=0), -values.min(axis=0)))
     units = np.ldexp(1.0, np.maximum(exponents + most.bit_length() - 61, -1074))
-    rounded = np.rint(values / units)
-    return rounded.astype(np.int64) * multiplier[:, None], units, values - rounded * units
+    integers = np.empty(values.shape, np.int64)
+    for block in _row_blocks(len(values)):
+        rounded = np.rint(values[block] / units)
+        integers[block] = rounded
+        if multiplier is not None:
+            integers[block] *= multiplier[block, None]
+        if rounded_off is not None:
+            rounded_off[block] = values[block] - rounded * units
+    return integers, units

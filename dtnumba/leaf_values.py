@@ -65,6 +65,13 @@ class NumberLeaves:
         n_outputs, impurity = len(self.residual_units), 0.0
         weight = float(sums[0]) * self.unit
         summary.weight[node] = weight
+        if summary.stop[node] - summary.start[node] == 1:  # most leaves of a fully grown tree
+            row = row_at(rows, summary.start[node])
+            for o in range(n_outputs):
+                summary.value[node, o] = self.y[row, o]
+            if loss_of(criterion, self.y[row, 0], self.y[row, 0]) == 0.0:
+                summary.impurity[node] = 0.0
+                return
         for o in range(n_outputs):
             first = o * self.n_moments
             residual = np.int64(0)

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import inline, launch, part, take_ticket
+from dtnumba._jit import launch, part, take_ticket
+from dtnumba.lanes import LANES, put_twelve, same, twelve, walk
+from dtnumba.packed_forest import answer_at, says_second
 from dtnumba.sampling import sample
-from dtnumba.votes import after, pack_forest
+from dtnumba.votes import gapless
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dtnumba.binned_table import Features
     from dtnumba.forest import ForestPlan
-    from dtnumba.table import Table
-    from dtnumba.trees import Trees
+    from dtnumba.forest_view import ForestView
 
 _BLOCK = 4096  # rows a ticket
-_LANES = 16
 
 
 @part
@@ -49,54 +50,44 @@ class DrawBags(NamedTuple):
 class AddLeftOut(NamedTuple):
     """Add up what trees say of the rows they did not draw; blocks of rows by whichever worker is free."""
 
-    cells: object
+    cells: object  # rows without gaps
     first: int  # row of the table that row 0 of the cells is
-    packed: object
-    roots: np.ndarray
-    says: np.ndarray  # (m, width) float64
+    nodes: object
+    depth: int
+    firsts: np.ndarray  # (n_trees,) uint64
+    starts: np.ndarray  # (n_trees,) int64
+    answers: np.ndarray  # (rows, width) float64
     bags: np.ndarray
     votes: np.ndarray  # (n, width) float64 out
     n_votes: np.ndarray  # (n,) int64 out
-    rows: np.ndarray  # (workers, block) int64 scratch
-    lanes: np.ndarray  # (workers, lanes) uint32 scratch
-    bases: np.ndarray  # (workers, lanes) uint64 scratch
+    rows: np.ndarray  # (workers, block + 1) int64 scratch
+    bases: np.ndarray  # (workers, block + LANES) uint64 scratch: where the rows begin
+    leaves: np.ndarray  # (workers, LANES) uint64 scratch
     counter: np.ndarray
 
     def run(self, worker):
-        n, rows, lanes = self.cells.n_rows, self.rows[worker], self.lanes[worker]
+        cells, rows, bases, leaves = self.cells, self.rows[worker], self.bases[worker], self.leaves[worker]
         while True:
             start = take_ticket(self.counter) * _BLOCK
-            if start >= n:
+            if start >= cells.n_rows:
                 break
-            for t in range(len(self.roots)):
+            for t in range(len(self.firsts)):
                 m = 0
-                for row in range(start, min(start + _BLOCK, n)):
+                for row in range(start, min(start + _BLOCK, cells.n_rows)):
                     rows[m] = row
                     m += 1 - ((self.bags[t, (self.first + row) >> 3] >> ((self.first + row) & 7)) & 1)
-                for i in range(0, m, _LANES):
-                    _walk_some(self, t, rows, i, m, lanes, self.bases[worker])
-                    for j in range(min(_LANES, m - i)):
-                        row, leaf = rows[i + j], self.roots[t] + np.int64(lanes[j])
+                for i in range(m):
+                    bases[i] = np.uint64(cells.offset + rows[i] * cells.row_step)
+                for i in range(m, m + LANES):  # past the end the last row again
+                    bases[i] = bases[max(m - 1, 0)]
+                first = self.firsts[t]
+                for i in range(0, m, LANES):
+                    put_twelve(leaves, walk(self.nodes, self.depth, same(first), cells.flat, twelve(bases, i)))
+                    for j in range(min(LANES, m - i)):
+                        row, at = rows[i + j], self.starts[t] + answer_at(self.nodes, first, leaves[j])
                         self.n_votes[row] += 1
-                        for k in range(self.says.shape[1]):
-                            self.votes[row, k] += self.says[leaf, k]
-
-
-@inline
-def _walk_some(task, t, rows, i, m, lanes, bases):
-    cells, first, step = task.cells, np.uint64(task.roots[t]), np.uint64(task.cells.column_step)
-    for j in range(_LANES):
-        lanes[j] = np.uint32(0)
-        bases[j] = np.uint64(cells.offset + rows[min(i + j, m - 1)] * cells.row_step)
-    while True:
-        moved = np.uint32(0)
-        for j in range(_LANES):
-            node = lanes[j]
-            to = after(task.packed, first, node, cells.flat, bases[j], step)
-            moved |= to ^ node
-            lanes[j] = to
-        if moved == 0:
-            break
+                        for k in range(self.answers.shape[1]):
+                            self.votes[row, k] += self.answers[at, k]
 
 
 def draw_bags(plan: ForestPlan, n_trees: int) -> NDArray[np.uint8]:
@@ -109,17 +100,19 @@ def draw_bags(plan: ForestPlan, n_trees: int) -> NDArray[np.uint8]:
 
 
 def out_of_bag_votes(
-    table: Table, plan: ForestPlan, trees: Trees, says: NDArray[np.float64]
+    table: Features, plan: ForestPlan, forest: ForestView, voting: str
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the sum of what the trees say that did not draw a row, and how many these are, for every row."""
-    votes, n_votes = np.zeros((table.n_rows, says.shape[1])), np.zeros(table.n_rows, np.int64)
-    bags, workers = draw_bags(plan, trees.n_trees), plan.settings.workers
-    rows, lanes = np.empty((workers, _BLOCK + 1), np.int64), np.empty((workers, _LANES), np.uint32)
-    bases = np.empty((workers, _LANES), np.uint64)
-    roots, packed = trees.root[:-1].copy(), None
-    for first, cells in table.row_blocks():
-        packed = packed or pack_forest(trees, table.n_features, cells.flat.dtype)
-        part_votes, part_n, counter = votes[first:], n_votes[first:], np.zeros(1, np.int64)
-        task = AddLeftOut(cells, first, packed, roots, says, bags, part_votes, part_n, rows, lanes, bases, counter)
-        launch(task, workers)
-    return votes, n_votes
+    is_of_two, width = says_second(forest.trees, forest.n_classes), forest.trees.value.shape[1]
+    votes, n_votes = np.zeros((table.n_rows, 1 if is_of_two else width)), np.zeros(table.n_rows, np.int64)
+    bags, workers = draw_bags(plan, forest.trees.n_trees), plan.settings.workers
+    rows, bases = np.empty((workers, _BLOCK + 1), np.int64), np.empty((workers, _BLOCK + LANES), np.uint64)
+    leaves = np.empty((workers, LANES), np.uint64)
+    for first, block in table.row_blocks():
+        packed = forest.packed(block.flat.dtype, voting)
+        for more, cells in gapless(block):
+            start = first + more
+            out = (bags, votes[start:], n_votes[start:], rows, bases, leaves, np.zeros(1, np.int64))
+            tables = (packed.nodes, packed.depth, packed.roots, packed.starts, packed.answers)
+            launch(AddLeftOut(cells, start, *tables, *out), workers)
+    return np.concatenate([n_votes[:, None] - votes, votes], axis=1) if is_of_two else votes, n_votes

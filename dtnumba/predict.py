@@ -9,7 +9,7 @@ import numpy as np
 
 from dtnumba._jit import inline, launch, part, take_ticket
 from dtnumba.routing import child_of
-from dtnumba.trees import LEAF
+from dtnumba.trees import LEAF, last_children
 
 _BLOCK = 1024  # rows a ticket
 _LANES = 8
@@ -151,9 +151,9 @@ def _walk(cells, trees, packed, tree, says, out, workers):
 def decision_paths(trees, leaves):
     """Return (indptr, indices): the nodes from the root to each row's leaf, ascending."""
     parent = np.full(trees.n_nodes, -1, np.int64)
-    inner = np.flatnonzero(trees.feature != LEAF)
+    inner, last = np.flatnonzero(trees.feature != LEAF), last_children(trees)
     for node in inner:
-        parent[trees.left[node] : trees.right[node] + 1] = node
+        parent[trees.left[node] : last[node] + 1] = node
     columns, at = [leaves], leaves
     while True:
         at = np.where(at >= 0, parent[at], -1)

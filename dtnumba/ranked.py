@@ -81,6 +81,12 @@ class Ranked(RankedLeaves, _RankedFields):
             stats += self.weights[row_at(rows, i)]
         return stats
 
+    def load(self, sums, buffer):
+        return sums[0]
+
+    def store(self, stats, sums):
+        sums[0] = stats
+
     def put(self, sums, at, row):
         sums[at] += self.weights[row]
 

@@ -9,7 +9,7 @@ import numpy as np
 from dtnumba._jit import COMPILED, inline
 
 # What a stream of draws is for; streams of different purposes are independent.
-BOOTSTRAP, FEATURES, CUT, PERMUTATION, FOLDS, DIRECTIONS, TIES, WINDOW, SAMPLE = range(9)
+BOOTSTRAP, FEATURES, CUT, PERMUTATION, FOLDS, DIRECTIONS, TIES, WINDOW, SAMPLE, TREE, SHADOW = range(11)
 
 _MASK = (1 << 64) - 1
 ROOT_KEY = 1
@@ -21,6 +21,16 @@ def _mixed(key, counter):
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
     return np.uint64(z ^ (z >> 31))
+
+
+def mix_all(key, counters):
+    """Do as ``_mixed`` for arrays of keys, of counters, or of both."""
+    z = np.asarray(key, np.uint64) + (np.atleast_1d(counters).astype(np.uint64) + np.uint64(1)) * np.uint64(
+        0x9E3779B97F4A7C15
+    )
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 def path_key(key, side):
@@ -78,6 +88,21 @@ else:
 def stream(seed, purpose, index=0):
     """Key of an independent stream, e.g. the feature draws of tree ``index``."""
     return _mixed(_mixed(_mixed(seed, 0), purpose), index)
+
+
+def streams(seed, purpose, n):
+    """Keys of streams 0 .. n - 1 of a purpose: ``stream`` of each."""
+    return mix_all(_mixed(_mixed(seed, 0), purpose), np.arange(n))
+
+
+def streams_of(seeds, purpose):
+    """Key of a purpose's first stream for each of many seeds."""
+    return mix_all(mix_all(mix_all(seeds, 0), purpose), 0)
+
+
+def seed_of_tree(seed, tree):
+    """Seed of one tree of a forest: a tree that is grown by itself from this seed draws what this one does."""
+    return int(stream(seed, TREE, tree))
 
 
 def seed_from(random_state):

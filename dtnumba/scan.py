@@ -1,8 +1,8 @@
 """Walk the cuts of one feature at one node and keep the best: the loop everything else exists to feed.
 
-``scan_order`` walks rows in the order of the feature, ``scan_bins`` walks a histogram. Both try missing values on
-either side where the node has any, respect the smallest legal child, and leave a Candidate row behind. A feature whose
-rows all say the same is CONSTANT; one that varies but offers no legal cut is BARREN.
+``scan_order`` walks rows in the order of the feature; histograms have a file of their own, ``scan_bins``. Both try
+missing values on either side where the node has any, respect the smallest legal child, and leave a Candidate row
+behind. A feature whose rows all say the same is CONSTANT; one that varies but offers no legal cut is BARREN.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 
 from dtnumba._jit import by_having, by_type, inline, jitable
 from dtnumba.criteria import NO_GAIN, TIE, information_of
-from dtnumba.targets import add, keep, rest, rows_in, split_gain, split_score, take, weight_of, zero
+from dtnumba.targets import add, keep, rest, split_gain, split_score, store, weight_of, zero
 
 CONSTANT, BARREN, FOUND = 0, 1, 2
 
@@ -33,6 +33,7 @@ class Candidates(NamedTuple):
     information: np.ndarray  # (p,) float64
     cut: np.ndarray  # (p,) float64: a drawn threshold (random splits only)
     where: np.ndarray  # (p, 4) int64: see the columns above
+    sums: np.ndarray  # (p, n_sums) int64: of the rows that go left
 
 
 class Limits(NamedTuple):
@@ -60,6 +61,7 @@ def record_split(out, feature, target, criterion, left, right, work, where):
     out.information[feature] = information_of(criterion, share) + information_of(criterion, 1.0 - share)
     for k in range(4):
         out.where[feature, k] = where[k]
+    store(target, left, out.sums[feature])
 
 
 def _one_by_one(criterion, target, sequence, span, left, total, limits, bar, best_left, work):
@@ -189,53 +191,3 @@ def is_heavier(target, left, right):
 def heavy_enough(target, left, right, least):
     """Tell whether both children have the least weight of a leaf."""
     return least <= 0.0 or (weight_of(target, left) >= least and weight_of(target, right) >= least)
-
-
-@inline
-def scan_bins(hist, base, width, occupied, n_codes, feature, n, target, criterion, limits, total, work, out):
-    """Score the cuts of a histogram of a node of n rows: ``width`` numbers a bin from ``base``.
-
-    occupied[1:] lists the bins that hold rows, ascending; occupied[0] is their number; bin ``n_codes`` is the missing.
-    """
-    out.gain[feature] = NO_GAIN
-    m = occupied[0]
-    n_missing = np.int64(0)
-    if occupied[m] == n_codes:
-        n_missing = rows_in(target, hist, np.uint64(base + n_codes * width), width)
-        m -= 1
-    if m == 0 or (m == 1 and n_missing == 0):
-        return CONSTANT
-    bar, scale, best_i, best_side, best_n = NO_GAIN, 0.0, np.int64(-1), 0, np.int64(0)
-    best_left = zero(target, work.best)
-    # Where every bin is a legal child, rows need not be counted.
-    counts, most = limits.min_samples_leaf > 1, n - limits.min_samples_leaf
-    wide, first = np.uint64(width), np.uint64(base)
-    for side in range(2 if n_missing > 0 else 1):
-        left = zero(target, work.left)
-        n_left = np.int64(0)
-        if side == 1:
-            left = take(target, left, hist, first + np.uint64(n_codes) * wide)
-            n_left = n_missing
-        for i in range(_ONE, np.uint64(m + 1 if n_missing > 0 and side == 0 else m)):
-            at = first + np.uint64(occupied[i]) * wide
-            left = take(target, left, hist, at)
-            if counts:
-                n_left += rows_in(target, hist, at, width)
-                if n_left > most:
-                    break
-                if n_left < limits.min_samples_leaf:
-                    continue
-            right = rest(target, total, left, work.right)
-            score = split_score(target, criterion, left, right, work)
-            if score > bar and heavy_enough(target, left, right, limits.min_weight_leaf):
-                scale = max(scale, abs(score))
-                best_i, best_side, best_n, bar = np.int64(i), side, n_left, bar_above(score, scale)
-                best_left = keep(target, left, work.best)
-    if best_i < 0:
-        return BARREN
-    right = rest(target, total, best_left, work.right)
-    after = occupied[best_i + 1] if best_i < m else np.int64(NOTHING)
-    missing_left = best_side if n_missing > 0 else is_heavier(target, best_left, right)
-    where = (best_n, occupied[best_i], after, np.int64(missing_left))
-    record_split(out, feature, target, criterion, best_left, right, work, where)
-    return FOUND

@@ -179,6 +179,23 @@ def read_table(X: Any, caller: str, seen: Seen | None = None) -> Table:
     return table
 
 
+_READ_IN_PLACE = {np.dtype(np.float32), np.dtype(np.float64)}
+
+
+def plain_table(array: NDArray[Any], n_features: int) -> Table | None:
+    """Return the Table of an array that needs no conversion and breaks no rule; None of every other.
+
+    ``read_table`` returns the same, and takes several times as long as a small forest takes for a row.
+    """
+    flags = array.flags
+    if array.dtype not in _READ_IN_PLACE or array.ndim != 2 or not (flags.c_contiguous and flags.behaved):
+        return None
+    n_rows, n_columns = array.shape
+    if n_columns != n_features or not 0 < n_rows <= MOST_ROWS:
+        return None
+    return Table(n_rows, n_columns, None, Cells(array.reshape(-1), 0, n_columns, 1, n_rows, n_columns), None)
+
+
 def _check_names(names: NDArray[np.object_] | None, fitted: NDArray[np.object_] | None, caller: str) -> None:
     if fitted is None and names is not None:
         text = f"X has feature names, but {caller} was fitted without feature names"

@@ -16,6 +16,9 @@ is_pure(stats, rows, start, stop)    whether no split of the node's rows can hel
 score(criterion, left, right, work)  what the scan of cuts maximises
 gain(criterion, left, right, work)   decrease of impurity by the split, per unit of the node's weight
 put(hist, at, row), take(stats, hist, at)   the same over histograms, ``n_stats`` numbers a bin, from uint64 ``at`` on
+item(row), put_item(hist, at, item)  ``put`` in two steps: what is read of a row, and adding it to a bin
+bin_sums(sums, k)                    statistics from the sums over bins up to cut k, where a bin is at most four numbers
+load(sums, buffer), store(stats, sums)  statistics from and to ``n_sums`` int64: what ``describe`` reads
 rows_in(hist, at, width)             rows in a bin: its weight, or its last number where rows are counted apart
 
 For forests, where every tree counts the rows in its own way and workers copy the rows of small subtrees:
@@ -32,7 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_type, inline, part
+from dtnumba._jit import by_type, inline, part, with_item
 from dtnumba.criteria import gain_of, score_of
 from dtnumba.leaf_values import ClassLeaves, NumberLeaves, row_at
 
@@ -48,6 +51,42 @@ split_gain = by_type("gain")
 put = by_type("put")
 take = by_type("take")
 rows_in = by_type("rows_in")
+bin_sums = by_type("bin_sums")
+load = by_type("load")
+store = by_type("store")
+
+
+def _row_itself(target, row):
+    return row
+
+
+def _put_one(target, hist, at, items):
+    put_item(target, hist, at, items)
+
+
+def _put_row(target, hist, at, row):
+    put(target, hist, at, row)
+
+
+def _clear_all(target, hist, at, width):
+    for k in range(np.uint64(width)):
+        hist[at + k] = 0
+
+
+clear_bin = by_type("clear_bin", _clear_all)
+item_of = by_type("item", _row_itself)
+put_item = by_type("put_item", _put_row)
+
+
+# Of targets whose items are small enough for registers: no rows at all, and one more where a flag is 1.
+no_item = by_type("no_item")
+put_items = by_type("put_items", _put_one)  # add such a sum to a bin
+add_item_if = by_type("add_item_if")
+
+
+def n_sums_of(target):
+    """Return how many sums say all of a node's rows."""
+    return getattr(target, "n_sums", target.n_stats)
 
 
 def _nothing_to_rank(target, rows, start, stop):
@@ -96,6 +135,9 @@ class Work(NamedTuple):
     seen: np.ndarray  # (3, size) float64: parent, left and right as the criterion sees them
     trees: np.ndarray  # (4, size) int64: sums by rank, for targets that are ordered rather than summed
     costs: np.ndarray  # (size,) float64: cost of each cut, for the same
+    sums: np.ndarray  # (5, n_cuts) int64: sums over a feature's bins up to each
+    codes: np.ndarray  # (n_cuts,) uint64: the bins
+    scores: np.ndarray  # (n_cuts,) float64
 
 
 @part
@@ -129,8 +171,8 @@ class OwnMoments(NamedTuple):
         return OwnMoments(self.moments[worker], self.residuals[worker], self.weights[worker])
 
 
-class _Pair:
-    """Statistics that are two numbers; whole numbers below 2**53 in float64, which adds them as exactly as integers."""
+class _Tuple:
+    """Statistics in registers, two numbers if not said otherwise; whole ones below 2**53 in float64 add up exactly."""
 
     __slots__ = ()
 
@@ -147,6 +189,15 @@ class _Pair:
 
     def rest(self, total, left, buffer):
         return (total[0] - left[0], total[1] - left[1])
+
+    def store(self, stats, sums):
+        sums[0], sums[1] = np.int64(stats[0]), np.int64(stats[1])
+
+    def clear_bin(self, hist, at, width):
+        # A loop over two or three numbers became a call of memset, a tenth of the time of growth.
+        hist[at] = hist[at + np.uint64(1)] = 0
+        if width > 2:
+            hist[at + np.uint64(2)] = 0
 
 
 class _Array:
@@ -178,6 +229,15 @@ class _Array:
         for k in range(len(stats)):
             stats[k] += hist[at + np.uint64(k)]
         return stats
+
+    def store(self, stats, sums):
+        for k in range(len(stats)):
+            sums[k] = stats[k]
+
+    def load(self, sums, buffer):
+        for k in range(len(buffer)):
+            buffer[k] = sums[k]
+        return buffer
 
     def rows_in(self, hist, at, width):
         if width > self.n_stats:
@@ -211,17 +271,36 @@ class _Labelled:
         return OwnLabels(np.empty((workers, n_few), self.label.dtype), np.empty((workers, width), self.weights.dtype))
 
 
-class _ClassPair(_Labelled, _Pair):
-    """Two numbers that are both float64."""
+class _TwoNumbers(_Tuple):
+    """Two numbers that are both float64: the rows of each of two classes."""
 
     __slots__ = ()
+
+    def bin_sums(self, sums, k):
+        return (float(sums[0, k]), float(sums[1, k]))
 
     def block_size(self):
         return BLOCK
 
+    def load(self, sums, buffer):
+        return (float(sums[0]), float(sums[1]))
+
+    def is_pure(self, stats, rows, start, stop):
+        return stats[0] == 0.0 or stats[1] == 0.0
+
+    def weight(self, stats):
+        return stats[0] + stats[1]
+
+    def score(self, criterion, left, right, work):
+        return score_of(criterion, left, right, left[0] + left[1], right[0] + right[1])
+
+    def gain(self, criterion, left, right, work):
+        both = (left[0] + right[0], left[1] + right[1])
+        return gain_of(criterion, both, (left, right), (left[0] + left[1], right[0] + right[1]))
+
 
 @part
-class TwoClasses(_ClassPair, ClassLeaves, _ClassFields):
+class TwoClasses(_Labelled, _TwoNumbers, ClassLeaves, _ClassFields):
     """One output with two classes and rows of weight 1: (rows of class 0, rows of class 1)."""
 
     __slots__ = ()
@@ -244,22 +323,9 @@ class TwoClasses(_ClassPair, ClassLeaves, _ClassFields):
     def rows_in(self, hist, at, width):
         return hist[at] + hist[at + np.uint64(1)]
 
-    def weight(self, stats):
-        return stats[0] + stats[1]
-
-    def is_pure(self, stats, rows, start, stop):
-        return stats[0] == 0.0 or stats[1] == 0.0
-
-    def score(self, criterion, left, right, work):
-        return score_of(criterion, left, right, left[0] + left[1], right[0] + right[1])
-
-    def gain(self, criterion, left, right, work):
-        both = (left[0] + right[0], left[1] + right[1])
-        return gain_of(criterion, both, (left, right), (left[0] + left[1], right[0] + right[1]))
-
 
 @part
-class WeightedTwoClasses(_ClassPair, ClassLeaves, _ClassFields):
+class WeightedTwoClasses(_Labelled, _TwoNumbers, ClassLeaves, _ClassFields):
     """One output with two classes: (weight of class 0, weight of class 1), in units of ``unit``."""
 
     __slots__ = ()
@@ -290,9 +356,6 @@ class WeightedTwoClasses(_ClassPair, ClassLeaves, _ClassFields):
     def weight(self, stats):
         return (stats[0] + stats[1]) * self.unit
 
-    def is_pure(self, stats, rows, start, stop):
-        return stats[0] == 0.0 or stats[1] == 0.0
-
     def score(self, criterion, left, right, work):
         a, b = (left[0] * self.unit, left[1] * self.unit), (right[0] * self.unit, right[1] * self.unit)
         return score_of(criterion, a, b, a[0] + a[1], b[0] + b[1])
@@ -300,6 +363,251 @@ class WeightedTwoClasses(_ClassPair, ClassLeaves, _ClassFields):
     def gain(self, criterion, left, right, work):
         a, b = (left[0] * self.unit, left[1] * self.unit), (right[0] * self.unit, right[1] * self.unit)
         return gain_of(criterion, (a[0] + b[0], a[1] + b[1]), (a, b), (a[0] + a[1], b[0] + b[1]))
+
+
+def counted_once(target):
+    """Return the same target with rows that count once, where that is another kind; for histograms of a forest."""
+    if isinstance(target, TwoClasses):
+        return CountedTwoClasses(target.label | np.uint8(2), target.offsets, 1.0, 1, 1, 2)
+    return target
+
+
+class _CountedClassFields(NamedTuple):
+    record: np.ndarray  # (n,) how often a row counts << 1 | its class
+    offsets: np.ndarray  # (2,) int64
+    unit: float
+    n_stats: int  # 1: numbers a bin
+    n_weights: int
+    n_sums: int  # 2
+
+
+_32 = np.int64(32)
+_LOW = np.int64((1 << 32) - 1)
+
+
+@part
+class OwnRecords(NamedTuple):
+    """Records of a few rows."""
+
+    record: np.ndarray
+
+    def pick(self, worker):
+        return OwnRecords(self.record[worker])
+
+
+@part
+class CountedTwoClasses(_TwoNumbers, ClassLeaves, _CountedClassFields):
+    """One output with two classes, and rows that count several times: (rows of class 0, rows of class 1).
+
+    A bin is one int64, rows << 32 | rows of class 1: one addition a row, and half the memory to clear and walk.
+    """
+
+    __slots__ = ()
+
+    def own_arrays(self, workers, n_few, n):
+        return OwnRecords(np.empty((workers, n_few), self.record.dtype))
+
+    def with_counts(self, own, counts, rows, n):
+        """Make the counts records: the labels come along in their lowest bit."""
+        for i in range(n):
+            row = rows[i]
+            counts[row] = (counts[row] << 1) | self.record[row]
+        return CountedTwoClasses(counts, self.offsets, self.unit, self.n_stats, self.n_weights, self.n_sums)
+
+    def gather(self, own, rows, start, stop):
+        for i in range(start, stop):
+            own.record[i - start] = self.record[rows[i]]
+        return CountedTwoClasses(own.record, self.offsets, self.unit, self.n_stats, self.n_weights, self.n_sums)
+
+    def item(self, row):
+        record = np.int64(self.record[row])
+        count = record >> np.int64(1)
+        return (count << _32) + (count & -(record & np.int64(1)))
+
+    def put_item(self, hist, at, item):
+        hist[at] += item
+
+    def no_item(self):
+        return np.int64(0)
+
+    def add_item_if(self, items, item, flag):
+        return items + (item & -flag)
+
+    def put(self, hist, at, row):
+        hist[at + np.uint64(self.record[row] & 1)] += np.int64(self.record[row]) >> np.int64(1)
+
+    def add(self, stats, row):
+        record = np.int64(self.record[row])
+        count = float(record >> np.int64(1))
+        second = count * float(record & np.int64(1))
+        return (stats[0] + (count - second), stats[1] + second)
+
+    def bin_sums(self, sums, k):
+        rows = sums[0, k]
+        second = rows & _LOW
+        return (float((rows >> _32) - second), float(second))
+
+    def take(self, stats, hist, at):
+        rows, second = float(hist[at] >> _32), float(hist[at] & _LOW)
+        return (stats[0] + (rows - second), stats[1] + second)
+
+    def rows_in(self, hist, at, width):
+        return hist[at + np.uint64(width) - np.uint64(1)] if width > 1 else hist[at] >> _32
+
+    def clear_bin(self, hist, at, width):
+        hist[at] = 0
+        if width > 1:
+            hist[at + np.uint64(1)] = 0
+
+
+# Classes whose counts fit into four words of two counts each.
+FEW_CLASSES = 8
+
+
+class _FewClassFields(NamedTuple):
+    label: np.ndarray  # (n,) uint8
+    offsets: np.ndarray  # (2,) int64
+    weights: np.ndarray  # (n,) how often a row counts
+    zeros: tuple  # of n_classes float64: kernels know the number of classes
+    unit: float
+    n_stats: int  # numbers a bin: half of the classes
+    n_weights: int
+    n_sums: int  # n_classes
+
+
+@part
+class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
+    """One output with three to eight classes, and rows that count several times: a tuple of counts.
+
+    A bin holds two classes a word, each in 32 bits: one addition a row, half the memory, and many cuts at once.
+    """
+
+    __slots__ = ()
+
+    def with_counts(self, own, counts, rows, n):
+        return _few_like(self, self.label, counts)
+
+    def gather(self, own, rows, start, stop):
+        for i in range(start, stop):
+            row = rows[i]
+            own.label[i - start], own.weights[i - start] = self.label[row], self.weights[row]
+        return _few_like(self, own.label, own.weights)
+
+    def zero(self, buffer):
+        return self.zeros
+
+    def item(self, row):
+        label = np.uint64(self.label[row])
+        return (label >> np.uint64(1), np.int64(self.weights[row]) << np.int64((label & np.uint64(1)) << np.uint64(5)))
+
+    def put_item(self, hist, at, item):
+        hist[at + item[0]] += item[1]
+
+    def put(self, hist, at, row):
+        hist[at + np.uint64(self.label[row])] += np.int64(self.weights[row])
+
+    def add(self, stats, row):
+        label = np.int64(self.label[row])
+        for k in range(len(stats)):
+            stats = with_item(stats, k, stats[k] + float(np.int64(self.weights[row]) * np.int64(label == k)))
+        return stats
+
+    def rest(self, total, left, buffer):
+        right = total
+        for k in range(len(total)):
+            right = with_item(right, k, total[k] - left[k])
+        return right
+
+    def bin_sums(self, sums, k):
+        stats = self.zeros
+        for c in range(len(stats)):
+            word = sums[np.uint64(c) >> np.uint64(1), k]
+            stats = with_item(stats, c, float((word >> np.int64((c & 1) << 5)) & _LOW))
+        return stats
+
+    def take(self, stats, hist, at):
+        for c in range(len(stats)):
+            word = hist[at + (np.uint64(c) >> np.uint64(1))]
+            stats = with_item(stats, c, stats[c] + float((word >> np.int64((c & 1) << 5)) & _LOW))
+        return stats
+
+    def rows_in(self, hist, at, width):
+        if width > self.n_stats:
+            return hist[at + np.uint64(width) - np.uint64(1)]
+        rows = np.int64(0)
+        for k in range(np.uint64(self.n_stats)):
+            rows += (hist[at + k] >> _32) + (hist[at + k] & _LOW)
+        return rows
+
+    def clear_bin(self, hist, at, width):
+        hist[at] = hist[at + np.uint64(1)] = 0
+        if width > 2:
+            hist[at + np.uint64(2)] = 0
+        if width > 3:
+            hist[at + np.uint64(3)] = 0
+        if width > 4:
+            hist[at + np.uint64(4)] = 0
+
+    def no_item(self):
+        return (np.int64(0), np.int64(0), np.int64(0), np.int64(0))
+
+    def add_item_if(self, items, item, flag):
+        word, count = item[0], item[1] & -flag
+        return (
+            items[0] + (count & -np.int64(word == 0)),
+            items[1] + (count & -np.int64(word == 1)),
+            items[2] + (count & -np.int64(word == 2)),
+            items[3] + (count & -np.int64(word == 3)),
+        )
+
+    def put_items(self, hist, at, items):
+        for k in range(np.uint64(self.n_stats)):
+            hist[at + k] += items[k]
+
+    def load(self, sums, buffer):
+        stats = self.zeros
+        for k in range(len(stats)):
+            stats = with_item(stats, k, float(sums[k]))
+        return stats
+
+    def store(self, stats, sums):
+        for k in range(len(stats)):
+            sums[k] = np.int64(stats[k])
+
+    def weight(self, stats):
+        total = 0.0
+        for k in range(len(stats)):
+            total += stats[k]
+        return total
+
+    def is_pure(self, stats, rows, start, stop):
+        present = 0
+        for k in range(len(stats)):
+            present += stats[k] > 0.0
+        return present <= 1
+
+    def score(self, criterion, left, right, work):
+        return score_of(criterion, left, right, weight_of(self, left), weight_of(self, right))
+
+    def gain(self, criterion, left, right, work):
+        both = left
+        for k in range(len(left)):
+            both = with_item(both, k, left[k] + right[k])
+        return gain_of(criterion, both, (left, right), (weight_of(self, left), weight_of(self, right)))
+
+
+@inline
+def _few_like(target, label, weights):
+    return FewClasses(
+        label,
+        target.offsets,
+        weights,
+        target.zeros,
+        target.unit,
+        target.n_stats,
+        target.n_weights,
+        target.n_sums,
+    )
 
 
 @part
@@ -447,13 +755,19 @@ class _NumberFields(NamedTuple):
 
 
 @part
-class Number(_Pair, NumberLeaves, _NumberFields):
+class Number(_Tuple, NumberLeaves, _NumberFields):
     """One output that is a number, and rows of weight 1: (rows, sum of y in units of ``moment_unit``)."""
 
     __slots__ = ()
 
     def zero(self, buffer):
         return (0.0, np.int64(0))
+
+    def bin_sums(self, sums, k):
+        return (float(sums[0, k]), sums[1, k])
+
+    def load(self, sums, buffer):
+        return (float(sums[0]), sums[1])
 
     def add(self, stats, row):
         return (stats[0] + 1.0, stats[1] + self.moments[row, 0])
@@ -484,7 +798,7 @@ class Number(_Pair, NumberLeaves, _NumberFields):
 
 
 @part
-class CountedNumber(_Pair, NumberLeaves, _NumberFields):
+class CountedNumber(_Tuple, NumberLeaves, _NumberFields):
     """One output that is a number, and rows that count several times: (weight, sum of y in ``moment_unit``)."""
 
     __slots__ = ()
@@ -504,6 +818,26 @@ class CountedNumber(_Pair, NumberLeaves, _NumberFields):
 
     def zero(self, buffer):
         return (0.0, np.int64(0))
+
+    def bin_sums(self, sums, k):
+        return (float(sums[0, k]), sums[1, k])
+
+    def load(self, sums, buffer):
+        return (float(sums[0]), sums[1])
+
+    def item(self, row):
+        count = np.int64(self.weights[row])
+        return (count, count * self.moments[row, 0])
+
+    def put_item(self, hist, at, item):
+        hist[at] += item[0]
+        hist[at + np.uint64(1)] += item[1]
+
+    def no_item(self):
+        return (np.int64(0), np.int64(0))
+
+    def add_item_if(self, items, item, flag):
+        return (items[0] + (item[0] & -flag), items[1] + (item[1] & -flag))
 
     def add(self, stats, row):
         count = np.int64(self.weights[row])

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba import rng
-from dtnumba.bins import histogram_codes, rank_codes
+from dtnumba.binned_table import histogram_of
+from dtnumba.bins import rank_codes
 from dtnumba.finish import code_thresholds, drawn_thresholds, exact_thresholds, finish
 from dtnumba.grow import NO_LIMIT
 from dtnumba.grow_tree import grow_tree
@@ -19,7 +20,7 @@ from dtnumba.splitters.presorted import Presorted
 from dtnumba.splitters.random_threshold import RandomThreshold
 
 if TYPE_CHECKING:
-    from dtnumba.table import Table
+    from dtnumba.binned_table import Features
     from dtnumba.trees import Trees
     from dtnumba.weights import Weights
 
@@ -40,7 +41,7 @@ class Settings:
     seed: int
     workers: int
 
-    def limits(self, total_weight: float, tree: int = 0) -> Limits:
+    def limits(self, total_weight: float) -> Limits:
         """Return the Limits of one tree."""
         return Limits(
             self.max_depth,
@@ -51,12 +52,12 @@ class Settings:
             total_weight,
             self.max_leaves,
             self.n_drawn,
-            rng.stream(self.seed, rng.FEATURES, tree),
-            rng.stream(self.seed, rng.CUT, tree),
+            rng.stream(self.seed, rng.FEATURES),
+            rng.stream(self.seed, rng.CUT),
         )
 
 
-def train_tree(table: Table, target: Any, criterion: Any, weights: Weights, width: int, settings: Settings) -> Trees:
+def train_tree(table: Features, target: Any, criterion: Any, weights: Weights, width: int, settings: Settings) -> Trees:
     """Grow one tree over the rows of positive weight; ``width`` is the number of values a node holds."""
     splitter, thresholds_of = _splitter(table, target, weights, settings)
     growing = grow_tree(
@@ -80,7 +81,7 @@ def numbers_seen(target: Any) -> int:
     return int(np.diff(target.offsets).max()) if hasattr(target, "offsets") else 1
 
 
-def _splitter(table: Table, target: Any, weights: Weights, settings: Settings) -> tuple[Any, Any]:
+def _splitter(table: Features, target: Any, weights: Weights, settings: Settings) -> tuple[Any, Any]:
     """Return the splitter and the function that turns its splits into thresholds."""
     is_ranked, kept, n = target.n_weights == 0, weights.kept, len(weights.kept)
     n_targets = target.y.shape[1] if is_ranked else 0
@@ -94,7 +95,7 @@ def _splitter(table: Table, target: Any, weights: Weights, settings: Settings) -
     if settings.max_bins is None:
         codes, bins = rank_codes(table, kept, settings.workers)
     else:
-        codes, bins = histogram_codes(table, kept, settings.max_bins, settings.workers)
+        codes, bins = histogram_of(table, kept, settings.max_bins, settings.workers)
     rows, n_orders = (order_of_targets(target.y, kept, target.weights), n_targets) if is_ranked else (kept, 1)
     if settings.splitter == "random":
         low, high = bins.low, bins.high

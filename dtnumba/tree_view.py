@@ -9,6 +9,7 @@ import numpy as np
 
 from dtnumba import _jit
 from dtnumba import trees as layout
+from dtnumba.compact import compacted
 from dtnumba.predict import answers_of, decision_paths, pack
 from dtnumba.table import Seen, Table, read_table
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dtnumba.predictor import RowPredictor
     from dtnumba.trees import Trees
 
 TREE_LEAF, TREE_UNDEFINED = -1, -2
@@ -39,6 +41,8 @@ class TreeView:
         Columns of the table it was grown on.
     n_classes : sequence of int
         Classes of each output, 1 where it is a number.
+    importances : array of shape (features,), optional
+        Decrease of impurity by each feature, of compact trees.
 
     Attributes
     ----------
@@ -51,8 +55,11 @@ class TreeView:
 
     """
 
-    def __init__(self, trees: Trees, n_features: int, n_classes: Sequence[int]) -> None:
+    def __init__(
+        self, trees: Trees, n_features: int, n_classes: Sequence[int], importances: NDArray[np.float64] | None = None
+    ) -> None:
         self.trees = trees
+        self._importances = importances
         self.n_features = n_features
         self.n_classes = np.asarray(n_classes, dtype=np.int64)
         self.n_outputs = len(self.n_classes)
@@ -60,7 +67,20 @@ class TreeView:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what cannot be derived."""
-        return TreeView, (self.trees, self.n_features, self.n_classes)
+        return TreeView, (self.trees, self.n_features, self.n_classes, self._importances)
+
+    def compact(self) -> TreeView:
+        """Return the tree without what only explains it."""
+        if self.trees.is_compact:
+            return self
+        importances = self.compute_feature_importances(normalize=False)
+        return TreeView(compacted(self.trees), self.n_features, self.n_classes.tolist(), importances)
+
+    def _kept(self, name: str) -> Any:
+        """Return a column that ``compact`` drops, or raise."""
+        if self.trees.is_compact:
+            raise ValueError(f"{name}: compact() dropped this column; fit the model again to read it")
+        return getattr(self.trees, name)
 
     @cached_property
     def node_count(self) -> int:
@@ -94,7 +114,7 @@ class TreeView:
     @cached_property
     def children_right(self) -> NDArray[np.int64]:
         """Last child of each node."""
-        return _frozen(self.trees.right.astype(np.int64))
+        return _frozen(layout.last_children(self.trees).astype(np.int64))
 
     @cached_property
     def feature(self) -> NDArray[np.int64]:
@@ -115,28 +135,31 @@ class TreeView:
     @cached_property
     def impurity(self) -> NDArray[np.float64]:
         """Impurity of each node's rows."""
-        return _frozen(self.trees.impurity)
+        return _frozen(self._kept("impurity"))
 
     @cached_property
     def n_node_samples(self) -> NDArray[np.int64]:
         """Rows of positive weight in each node."""
-        return _frozen(self.trees.n_samples)
+        return _frozen(self._kept("n_samples"))
 
     @cached_property
     def weighted_n_node_samples(self) -> NDArray[np.float64]:
         """Weight of the rows in each node."""
-        return _frozen(self.trees.weight)
+        return _frozen(self._kept("weight"))
 
     @cached_property
     def value(self) -> NDArray[np.float64]:
         """Class shares, means or medians: (nodes, outputs, most classes), zeros behind an output's last class."""
+        return _frozen(self._by_output(self._kept("value")))
+
+    def _by_output(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         shape = (self.node_count, self.n_outputs, self.max_n_classes)
         if self.n_outputs == 1 or self.max_n_classes == 1:
-            return _frozen(self.trees.value.reshape(shape))
+            return rows.reshape(shape)
         value = np.zeros(shape)
         for o, (stop, k) in enumerate(zip(np.cumsum(self.n_classes), self.n_classes, strict=True)):
-            value[:, o, :k] = self.trees.value[:, stop - k : stop]
-        return _frozen(value)
+            value[:, o, :k] = rows[:, stop - k : stop]
+        return value
 
     @cached_property
     def _packed(self) -> Any:
@@ -148,11 +171,15 @@ class TreeView:
 
     @cached_property
     def _codes(self) -> NDArray[np.int64]:
-        return np.asarray(self.value.argmax(axis=2), np.int64)
+        return np.asarray(self._by_output(self._said_by_nodes).argmax(axis=2), np.int64)
 
     @cached_property
     def _numbers(self) -> NDArray[np.float64]:
-        return self.trees.value.copy()
+        return self._said_by_nodes.copy()
+
+    @cached_property
+    def _said_by_nodes(self) -> NDArray[np.float64]:
+        return layout.node_values(self.trees)
 
     def _walk(self, table: Table, says: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
         """Return ``says[leaf]`` for the leaf of every row; ``says`` has 8 bytes a node."""
@@ -178,8 +205,14 @@ class TreeView:
 
     def shares(self, table: Table, n_jobs: int | None = None) -> list[NDArray[np.float64]]:
         """Return the class shares in the leaf of every row of a Table, an array an output."""
-        shares = self.trees.value.take(self.leaves(table, n_jobs), axis=0)
+        shares = self._said_by_nodes.take(self.leaves(table, n_jobs), axis=0)
         return [shares] if self.n_outputs == 1 else np.split(shares, np.cumsum(self.n_classes)[:-1], axis=1)
+
+    def row_predictor(self) -> RowPredictor:
+        """Return the tree as a function of one row."""
+        from dtnumba.predictor import RowPredictor
+
+        return RowPredictor(self.trees, self.n_features, self.n_classes.tolist())
 
     def paths(self, leaves: NDArray[np.int64]) -> Any:
         """Return a SciPy CSR matrix (rows, nodes) with ones at the nodes on the way to each row's leaf."""
@@ -200,7 +233,7 @@ class TreeView:
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the value of every row's leaf."""
-        value: NDArray[np.float64] = self.value[self.apply(X)]
+        value: NDArray[np.float64] = self._by_output(self._said_by_nodes)[self.apply(X)]
         return value[:, 0] if self.n_outputs == 1 else value
 
     def decision_path(self, X: Any) -> Any:
@@ -209,12 +242,16 @@ class TreeView:
 
     def compute_feature_importances(self, normalize: bool = True) -> NDArray[np.float64]:
         """Return the decrease of impurity by each feature, as shares that sum to one if told."""
+        importances = self._decreases() if self._importances is None else self._importances
+        total = importances.sum()
+        return np.asarray(importances / total if normalize and total > 0 else importances.copy())
+
+    def _decreases(self) -> NDArray[np.float64]:
         trees = self.trees
         inner = trees.feature >= 0
-        decrease = trees.weight[inner] * trees.gain[inner] / trees.weight[0]
-        importances = np.bincount(trees.feature[inner], weights=decrease, minlength=self.n_features)
-        total = importances.sum()
-        return np.asarray(importances / total if normalize and total > 0 else importances)
+        weight, gain = self._kept("weight"), self._kept("gain")
+        decrease = weight[inner] * gain[inner] / weight[0]
+        return np.bincount(trees.feature[inner], weights=decrease, minlength=self.n_features).astype(np.float64)
 
     def compute_node_depths(self) -> NDArray[np.int64]:
         """Return the depth of each node, counted from one at the root."""

@@ -1,7 +1,5 @@
 """Rows to the votes of a forest: the trees outside, blocks of rows inside, several rows in lockstep.
 
-A forest is packed once. Where the table is float32 a node takes 8 bytes (thresholds rounded down to float32 say the
-same of every float32), else 16. A leaf points at itself, so rows that arrived wait for the others without a branch.
 Votes are added in the order of the trees, so no bit depends on blocks or threads.
 """
 
@@ -10,167 +8,141 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import by_type, inline, launch, part, take_ticket
-from dtnumba.floats import floor_to
-from dtnumba.trees import LEAF
+from dtnumba.lanes import LANES, plain_walk, put_twelve, same, twelve, walk
+from dtnumba.packed_forest import answer_at
+from dtnumba.predict import SERIAL_STEPS
+from dtnumba.table import cells_of
 
-_LANES = 16
-# Rows that pass through one tree before the next one is read: many where the forest is larger than the caches.
-_FEW_ROWS, _MANY_ROWS = 512, 1 << 16
-_CACHED = 1 << 20
-# Fewer node visits than this are made by the calling thread.
-SERIAL_STEPS = 200_000
-
-after = by_type("after")
+# A block of rows passes through one tree before the next one is read. Rows come in a stream and nodes do not, so it
+# pays to read several times as many bytes of rows as of nodes.
+_FEW_ROWS, _MANY_ROWS, _PER_NODE = 512, 1 << 17, 12
+_COPIED_CELLS = 1 << 22
 
 
 @part
-class Narrow(NamedTuple):
-    """Nodes of 8 bytes: left (from the tree's root on) << 11 | feature << 1 | missing goes left; and the threshold."""
+class Add(NamedTuple):
+    """Add what a leaf says to a row."""
 
-    words: np.ndarray  # (2 * m,) uint32
-    thresholds: np.ndarray  # the same memory as float32
-
-    def after(self, first, node, flat, base, step):
-        at = (first + np.uint64(node)) << np.uint64(1)
-        word = self.words[at]
-        x = flat[base + np.uint64((word >> np.uint32(1)) & np.uint32(1023)) * step]
-        goes_right = (x > self.thresholds[at + np.uint64(1)]) | ((x != x) & ((word & np.uint32(1)) == 0))
-        return (word >> np.uint32(11)) + np.uint32(goes_right)
-
-
-@part
-class Wide(NamedTuple):
-    """Nodes of 16 bytes: left << 32 | feature << 1 | missing goes left; and the threshold."""
-
-    words: np.ndarray  # (2 * m,) uint64
-    thresholds: np.ndarray  # the same memory as float64
-
-    def after(self, first, node, flat, base, step):
-        at = (first + np.uint64(node)) << np.uint64(1)
-        word = self.words[at]
-        x = flat[base + ((word & np.uint64(0xFFFFFFFF)) >> np.uint64(1)) * step]
-        goes_right = (x > self.thresholds[at + np.uint64(1)]) | ((x != x) & ((word & np.uint64(1)) == 0))
-        return np.uint32(word >> np.uint64(32)) + np.uint32(goes_right)
-
-
-def pack_forest(trees, n_features, dtype):
-    """Return the nodes of binary trees for rows of a dtype."""
-    sizes = np.diff(trees.root)
-    leaf = trees.feature == LEAF
-    first = np.repeat(trees.root[:-1], sizes)
-    left = np.where(leaf, np.arange(trees.n_nodes), trees.left) - first
-    feature = np.where(leaf, 0, trees.feature)
-    stays = np.where(leaf, 1, trees.missing_left)
-    threshold = np.where(leaf, np.inf, trees.threshold)
-    if dtype == np.float32 and n_features <= 1 << 10 and sizes.max(initial=0) <= 1 << 21:
-        words = np.empty((trees.n_nodes, 2), np.uint32)
-        words[:, 0] = left << 11 | feature << 1 | stays
-        words[:, 1] = floor_to(threshold, np.float32).view(np.uint32)
-        return Narrow(words.ravel(), words.ravel().view(np.float32))
-    wide = np.empty((trees.n_nodes, 2), np.uint64)
-    wide[:, 0] = left.astype(np.uint64) << np.uint64(32) | (feature << 1 | stays).astype(np.uint64)
-    wide[:, 1] = threshold.view(np.uint64)
-    return Wide(wide.ravel(), wide.ravel().view(np.float64))
-
-
-@part
-class AddVotes(NamedTuple):
-    """Add what the leaf of every row says in every tree; blocks of rows by whichever worker is free."""
-
-    cells: object
-    packed: object
-    roots: np.ndarray  # (n_trees,) int64
-    says: np.ndarray  # (m, width) float64
+    starts: np.ndarray  # (n_trees,) int64
+    answers: np.ndarray  # (rows, width) float64
     out: np.ndarray  # (n, width) float64
-    block: int
-    lanes: np.ndarray  # (workers, lanes) uint32 scratch: nodes
-    bases: np.ndarray  # (workers, lanes) uint64 scratch: where the rows begin
-    counter: np.ndarray
 
-    def run(self, worker):
-        n, lanes, bases = self.cells.n_rows, self.lanes[worker], self.bases[worker]
-        while True:
-            start = take_ticket(self.counter) * self.block
-            if start >= n:
-                break
-            stop = min(start + self.block, n)
-            for t in range(len(self.roots)):
-                for row in range(start, stop, _LANES):
-                    _walk(self.packed, self.cells, np.uint64(self.roots[t]), row, stop, lanes, bases)
-                    for j in range(min(np.int64(_LANES), stop - row)):
-                        leaf = self.roots[t] + np.int64(lanes[j])
-                        for k in range(self.says.shape[1]):
-                            self.out[row + j, k] += self.says[leaf, k]
+    def take_leaf(self, nodes, row, tree, first, leaf):
+        at = self.starts[tree] + answer_at(nodes, first, leaf)
+        self.out[row, 0] += self.answers[at, 0]
+        for k in range(1, self.answers.shape[1]):
+            self.out[row, k] += self.answers[at, k]
 
 
 @part
-class NoteLeaves(NamedTuple):
-    """Write the leaf of every row in every tree."""
+class Note(NamedTuple):
+    """Write the leaf; the forest is packed to answer with numbers of leaves."""
 
-    cells: object
-    packed: object
-    roots: np.ndarray
+    starts: np.ndarray  # (n_trees,) int64
+    answers: np.ndarray  # (rows, 1) float64
     out: np.ndarray  # (n, n_trees) int64
+
+    def take_leaf(self, nodes, row, tree, first, leaf):
+        self.out[row, tree] = np.int64(self.answers[self.starts[tree] + answer_at(nodes, first, leaf), 0])
+
+
+take_leaf = by_type("take_leaf")
+
+
+@part
+class WalkForest(NamedTuple):
+    """Walk every row through every tree; blocks of rows by whichever worker is free."""
+
+    cells: object  # rows without gaps
+    nodes: object
+    depth: int
+    firsts: np.ndarray  # (n_trees,) uint64
+    use: object  # of a leaf: Add or Note
     block: int
-    lanes: np.ndarray
-    bases: np.ndarray
+    bases: np.ndarray  # (workers, block and LANES) uint64 scratch: where the rows begin
+    leaves: np.ndarray  # (workers, LANES) uint64 scratch
     counter: np.ndarray
 
     def run(self, worker):
-        n, lanes, bases = self.cells.n_rows, self.lanes[worker], self.bases[worker]
+        cells, bases, leaves = self.cells, self.bases[worker], self.leaves[worker]
         while True:
             start = take_ticket(self.counter) * self.block
-            if start >= n:
+            if start >= cells.n_rows:
                 break
-            stop = min(start + self.block, n)
-            for t in range(len(self.roots)):
-                for row in range(start, stop, _LANES):
-                    _walk(self.packed, self.cells, np.uint64(self.roots[t]), row, stop, lanes, bases)
-                    for j in range(min(np.int64(_LANES), stop - row)):
-                        self.out[row + j, t] = np.int64(lanes[j])
+            n = min(np.int64(self.block), cells.n_rows - start)
+            for i in range(n):
+                bases[i] = np.uint64(cells.offset + (start + i) * cells.row_step)
+            for i in range(n, n + LANES):  # past the end the last row again
+                bases[i] = bases[n - 1]
+            is_plain = not has_missing(cells.flat, bases, n, cells.n_columns)
+            for t in range(len(self.firsts)):
+                first = self.firsts[t]
+                for i in range(0, n, LANES):
+                    if is_plain:
+                        at = plain_walk(self.nodes, self.depth, same(first), cells.flat, twelve(bases, i))
+                        put_twelve(leaves, at)
+                    else:
+                        at = walk(self.nodes, self.depth, same(first), cells.flat, twelve(bases, i))
+                        put_twelve(leaves, at)
+                    for j in range(min(np.int64(LANES), n - i)):
+                        take_leaf(self.use, self.nodes, start + i + j, t, first, leaves[j])
 
 
 @inline
-def _walk(packed, cells, first, row, stop, lanes, bases):
-    """Walk as many rows as there are lanes to their leaves in one tree; past ``stop`` the last row again."""
-    step = np.uint64(cells.column_step)
-    for j in range(_LANES):
-        lanes[j] = np.uint32(0)
-        bases[j] = np.uint64(cells.offset + min(row + j, stop - 1) * cells.row_step)
-    while True:
-        moved = np.uint32(0)
-        for j in range(_LANES):
-            node = lanes[j]
-            to = after(packed, first, node, cells.flat, bases[j], step)
-            moved |= to ^ node
-            lanes[j] = to
-        if moved == 0:
-            break
+def has_missing(flat, bases, n, n_columns):
+    """Return whether a value of n rows is missing."""
+    for i in range(n):
+        found = 0
+        for j in range(n_columns):
+            x = flat[bases[i] + np.uint64(j)]
+            found += x != x
+        if found > 0:
+            return True
+    return False
 
 
-def _blocks(n_rows, n_bytes, workers):
-    """Return rows a block: enough blocks for all workers, and many rows where the trees have to come from afar."""
-    if n_bytes <= _CACHED:
-        return _FEW_ROWS
-    share = -(-n_rows // workers)
-    return int(min(max(-(-share // _LANES) * _LANES, _LANES), _MANY_ROWS))
+def gapless(cells):
+    """Yield parts of cells whose rows have no gaps, each with its first row: as they are, or copied in parts."""
+    if cells.column_step == 1 or cells.n_columns == 1:
+        yield 0, cells
+        return
+    size = cells.flat.itemsize
+    strides = (cells.row_step * size, cells.column_step * size)
+    whole = np.lib.stride_tricks.as_strided(cells.flat[cells.offset :], (cells.n_rows, cells.n_columns), strides)
+    n_together = max(1, _COPIED_CELLS // cells.n_columns)
+    for start in range(0, cells.n_rows, n_together):
+        yield start, cells_of(np.array(whole[start : start + n_together], order="C"))
 
 
-def _lanes(workers):
-    return np.empty((workers, _LANES), np.uint32), np.empty((workers, _LANES), np.uint64)
+def _rows_a_block(cells, packed, workers):
+    """Return rows a block: enough blocks for all workers, and more rows for larger trees."""
+    tree_bytes = packed.n_bytes // len(packed.starts)
+    most = max(_PER_NODE * tree_bytes // (cells.n_columns * cells.flat.itemsize), _FEW_ROWS)
+    n_blocks = max(workers, -(-cells.n_rows // min(most, _MANY_ROWS)))
+    return -(-cells.n_rows // (n_blocks * LANES)) * LANES
 
 
-def add_votes(cells, packed, roots, says, out, steps, workers):
-    """Add to ``out`` what every row's leaves say; ``steps`` estimates the visits a row makes."""
+def _walk(cells, packed, use, steps, workers):
+    """Walk all rows; ``steps`` estimates the visits a row makes."""
     threads = workers if cells.n_rows * steps >= SERIAL_STEPS else 1
-    block, counter = _blocks(cells.n_rows, packed.words.nbytes, threads), np.zeros(1, np.int64)
-    launch(AddVotes(cells, packed, roots, says, out, block, *_lanes(threads), counter), threads)
+    block, counter = _rows_a_block(cells, packed, threads), np.zeros(1, np.int64)
+    bases = np.empty((threads, min(block, cells.n_rows) + LANES), np.uint64)
+    leaves = np.empty((threads, LANES), np.uint64)
+    task = WalkForest(cells, packed.nodes, packed.depth, packed.roots, use, block, bases, leaves, counter)
+    launch(task, threads)
 
 
-def note_leaves(cells, packed, roots, steps, workers):
-    """Return the leaf of every row in every tree, counted from the tree's root."""
-    out = np.empty((cells.n_rows, len(roots)), np.int64)
-    threads = workers if cells.n_rows * steps >= SERIAL_STEPS else 1
-    block, counter = _blocks(cells.n_rows, packed.words.nbytes, threads), np.zeros(1, np.int64)
-    launch(NoteLeaves(cells, packed, roots, out, block, *_lanes(threads), counter), threads)
+def add_votes(cells, packed, out, steps, workers):
+    """Add to ``out`` what every row's leaves say."""
+    for first, part_of in gapless(cells):
+        use = Add(packed.starts, packed.answers, out[first : first + part_of.n_rows])
+        _walk(part_of, packed, use, steps, workers)
+
+
+def note_leaves(cells, packed, steps, workers):
+    """Return the leaf of every row in every tree, counted from the tree's root; its number is what it answers."""
+    out = np.empty((cells.n_rows, len(packed.starts)), np.int64)
+    for first, part_of in gapless(cells):
+        use = Note(packed.starts, packed.answers, out[first : first + part_of.n_rows])
+        _walk(part_of, packed, use, steps, workers)
     return out

@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dtnumba._jit import launch
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ _BAR = 30
 class Progress:
     """What a callback is told."""
 
-    stage: str  # "trees"
+    stage: str  # "trees", then "importances" where these take work of their own
     done: int
     total: int
     seconds: float  # since the start
@@ -43,6 +45,7 @@ class Watch:
     total: int
     size: int  # rows times trees
     done: int = 0
+    stage: str = "trees"
     stopped: str = ""  # why: "time", "callback" or "interrupt"
     error: BaseException | None = None
     began: float = field(default_factory=time.perf_counter)
@@ -50,7 +53,11 @@ class Watch:
     _ended: bool = False
 
     def run(self, task: Any, workers: int) -> bool:
-        """Launch a task; return whether it was stopped before its end."""
+        """Launch a task that grows trees; return whether it was stopped before its end."""
+        return self.run_until(task, workers, task.job.growing.halt, lambda: int(task.arena.done[0]))
+
+    def run_until(self, task: Any, workers: int, halt: Any, count: Callable[[], int]) -> bool:
+        """Launch a task that stops where halt[0] is not 0, and of which ``count`` tells how many trees are done."""
         if self.size < _SMALL and not self.verbose and self.max_seconds is None:
             launch(task, workers)
             return False
@@ -66,19 +73,18 @@ class Watch:
                 finished.set()
 
         is_main = threading.current_thread() is threading.main_thread()
-        halt = task.job.growing.halt
         self._look(halt)
         thread = threading.Thread(target=work, name="dtnumba", daemon=True)
         thread.start()
         while not finished.is_set():
             try:
                 finished.wait(_TICK)
-                self.done = before + int((task.arena.at >= 0).sum())
+                self.done = before + count()
                 self._look(halt)
             except BaseException as error:  # noqa: BLE001, PERF203  Ctrl-C or a callback's error: raised later
                 self._stop(halt, "interrupt" if isinstance(error, KeyboardInterrupt) else "callback", error)
         thread.join()
-        self.done = before + int((task.arena.at >= 0).sum())
+        self.done = before + count()
         if failed:
             raise failed[0]
         return bool(halt[0])
@@ -101,8 +107,8 @@ class Watch:
         seconds = time.perf_counter() - self.began
         left = seconds * (self.total - self.done) / self.done if self.done else None
         if callable(self.verbose):
-            answer = self.verbose(Progress("trees", self.done, self.total, seconds, left))
-            if answer is False and halt is not None:
+            answer = self.verbose(Progress(self.stage, self.done, self.total, seconds, left))
+            if isinstance(answer, (bool, np.bool_)) and not answer and halt is not None:
                 self._stop(halt, "callback", None)
             return
         if self._ended:

@@ -232,6 +232,19 @@ def predict(node, x):
     return node["value"]
 
 
+def votes(trees, X, says):
+    """Walk every row through every tree, and return the mean of ``says`` of its leaves, added in the trees' order."""
+    out = np.full((len(X), says.shape[1]), -0.0)
+    for row, x in enumerate(X.astype(np.float64)):
+        for node in trees.root[:-1]:
+            while trees.feature[node] >= 0:
+                value = x[trees.feature[node]]
+                goes_left = trees.missing_left[node] == 1 if np.isnan(value) else value <= trees.threshold[node]
+                node = trees.left[node] + (0 if goes_left else 1)
+            out[row] += says[node]
+    return out / trees.n_trees
+
+
 def audit(trees, criterion, X, y, w, n_classes=(), limits=None, *, best=True, complete=True):
     """Assert that every node of a fitted tree is what its rows make it.
 
@@ -278,3 +291,37 @@ def audit(trees, criterion, X, y, w, n_classes=(), limits=None, *, best=True, co
         for child, side in ((trees.left[node], left), (trees.right[node], ~left)):
             rows[int(child)], depth[int(child)] = own[side], depth[node] + 1
     assert not rows
+
+
+def leaves(trees, t, X):
+    """Leaf of every row in tree t."""
+    found = []
+    for x in X:
+        node = trees.root[t]
+        while trees.feature[node] >= 0:
+            value = x[trees.feature[node]]
+            left = trees.missing_left[node] if np.isnan(value) else value <= trees.threshold[node]
+            node = trees.left[node] if left else trees.right[node]
+        found.append(node)
+    return np.array(found, np.int64)
+
+
+def shuffled_losses(trees, t, X, says, truth, order, *, is_label):
+    """What shuffling each column of the rows X adds to the mean loss of tree t; order(f) is the order of column f."""
+
+    def loss(rows):
+        gap = says[leaves(trees, t, rows)] - truth
+        return ((gap != 0) if is_label else gap**2).mean()
+
+    rises = []
+    for f in range(X.shape[1]):
+        shuffled = X.copy()
+        shuffled[:, f] = X[order(f), f]
+        rises.append(loss(shuffled) - loss(X))
+    return np.array(rises)
+
+
+def proximity(trees, X, Y):
+    """Share of the trees in which rows of X and of Y fall into one leaf."""
+    pairs = [leaves(trees, t, X)[:, None] == leaves(trees, t, Y) for t in range(trees.n_trees)]
+    return np.mean(pairs, axis=0)

@@ -38,8 +38,9 @@ counts = {}
 for found in gc.get_objects():
     if isinstance(found, Dispatcher) and found.py_func.__module__.startswith("dtnumba."):
         for signature in found.signatures:
-            # A task is one kernel to the caller, whichever launches it.
-            task = getattr(signature[0], "instance_class", None) if signature else None
+            # A task is one kernel to the caller, whichever launches it, by itself or by its address.
+            first = signature[0] if signature else None
+            task = getattr(getattr(first, "dtype", first), "instance_class", None)
             name = f"{found.py_func.__module__}.{found.py_func.__qualname__} {task.__name__ if task else ''}"
             counts[name] = counts.get(name, 0) + 1
 print(json.dumps(counts))

@@ -1,11 +1,14 @@
 """Forests: every tree is what its sample makes it, and no bit depends on threads, rounds or batches."""
 
+import gc
 import hashlib
 import pickle
 import signal
 import threading
 import time
+import tracemalloc
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -35,6 +38,12 @@ def table(n_rows=300, seed=0, missing=0.1):
     z = X[:, 0] * X[:, 1] + X[:, 3] + 0.3 * generator.normal(size=n_rows)
     X[generator.random(X.shape) < missing] = np.nan
     return X, (z > 0).astype(int), np.digitize(z, [-1, 1]), z
+
+
+@pytest.fixture(autouse=True)
+def _small_forests_use_threads_too(monkeypatch):
+    """The tables here are small, and one thread alone would show nothing of what threads do."""
+    monkeypatch.setattr(forest, "SERIAL_ROWS", 0)
 
 
 def digest(*arrays):
@@ -144,6 +153,13 @@ def test_no_bit_depends_on_threads(family, params, kind):
     assert len({bits(n_jobs) for n_jobs in (1, 2, 3, 8)}) == 1
 
 
+def test_a_small_forest_grown_by_one_thread_is_the_same(monkeypatch):
+    X, y, _, _ = table()
+    threads = RandomForestClassifier(9, random_state=0, n_jobs=2).fit(X, y).trees_
+    monkeypatch.setattr(forest, "SERIAL_ROWS", 1 << 62)
+    assert digest(*threads) == digest(*RandomForestClassifier(9, random_state=0, n_jobs=2).fit(X, y).trees_)
+
+
 def test_a_small_arena_changes_no_bit(monkeypatch):
     X, y, _, _ = table()
     whole = RandomForestClassifier(12, random_state=0, n_jobs=2).fit(X, y).trees_
@@ -163,6 +179,37 @@ def test_copied_subtrees_change_no_bit(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(forest, "SUBTREE_BYTES", 16 * 100)
             assert digest(*model.fit(X, y).trees_) == alone
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 8, 9, 0])
+@pytest.mark.parametrize("params", [{}, {"min_samples_leaf": 3}, {"min_weight_fraction_leaf": 0.02}], ids=str)
+def test_a_drawn_tree_is_the_tree_of_rows_that_weigh_as_often_as_drawn(n_classes, params):
+    """Two classes, a few, many and numbers have ways of their own to count; a tree with weights has none of these."""
+    random = np.random.default_rng(n_classes)
+    X = random.integers(0, 40, (400, 4)).astype(float)
+    X[random.random(X.shape) < 0.1] = np.nan
+    X[:, 3] = X[:, 3] > 20
+    z = np.nan_to_num(X[:, 0] * X[:, 3] - X[:, 1]) + random.normal(0, 4, 400)
+    if n_classes:
+        y = np.digitize(z, np.quantile(z, np.arange(1, n_classes) / n_classes))
+        families = [
+            (RandomForestClassifier, DecisionTreeClassifier, name) for name in ("gini", "entropy", "gain_ratio")
+        ]
+    else:
+        y, families = z, [(RandomForestRegressor, DecisionTreeRegressor, "squared_error")]
+    for forest_class, tree_class, criterion in families:
+        same = {"criterion": criterion, "max_features": None, "max_bins": 255, **params}
+        model = forest_class(n_estimators=3, random_state=1, **same).fit(X, y)
+        for t in range(3):
+            weight = counts_of(model, 400, t)
+            expected = tree_class(**same).fit(X, y, sample_weight=weight).tree_
+            found = model.estimators_[t].tree_
+            assert np.array_equal(found.feature, expected.feature)
+            assert np.array_equal(found.threshold, expected.threshold, equal_nan=True)
+            assert np.allclose(found.value, expected.value, rtol=1e-12, atol=1e-12)
+            assert np.allclose(found.impurity, expected.impurity, rtol=1e-9, atol=1e-12)
+            assert np.array_equal(found.n_node_samples, expected.n_node_samples)
+            assert np.array_equal(found.missing_go_to_left, expected.missing_go_to_left)
 
 
 def test_the_first_trees_of_a_larger_forest_are_a_smaller_one():
@@ -249,6 +296,14 @@ def test_sparse_tables_grow_and_answer_like_dense_ones():
     assert digest(dense.predict_proba(X)) == digest(thin.predict_proba(sparse.csc_matrix(X)))
 
 
+def test_float32_rows_meet_thresholds_beyond_float32():
+    """A forest of float64 columns whose thresholds no float32 holds."""
+    X = np.array([[-1e300], [-1e299], [1.0], [1e299], [1e300]] * 8)
+    model = RandomForestClassifier(5, random_state=0).fit(X, np.arange(40) % 5)
+    rows = np.array([[-np.inf], [-3e38], [0.0], [3e38], [np.inf], [np.nan]], np.float32)
+    assert np.array_equal(model.apply(rows), model.apply(rows.astype(np.float64)))
+
+
 # Watching and stopping
 
 
@@ -270,6 +325,45 @@ def test_a_callback_is_told_and_may_stop_the_work():
     assert [one.done for one in told] == sorted(one.done for one in told)
     again = RandomForestClassifier(model.n_estimators_, random_state=0).fit(X, y)
     assert digest(*again.trees_) == digest(*model.trees_)
+
+
+def test_threads_at_once_do_not_disturb_each_other_nor_leave_memory():
+    """Eight threads fit and predict, one of them is stopped; benchmarks/forest_soak.py does so for longer."""
+    cases = [
+        (RandomForestClassifier(6, random_state=0), *table(1000)[:2]),
+        (RandomForestRegressor(6, random_state=0, max_depth=6), *table(1000)[::3]),
+        (ExtraTreesClassifier(6, random_state=0), *table(1000)[:2]),
+    ]
+
+    def answer(k):
+        model, X, y = cases[k % len(cases)]
+        model = type(model)(**model.get_params() | {"n_jobs": (None, 1, 2)[k % 3]}).fit(X, y)
+        return digest(*model.trees_, model.predict(X))
+
+    def stopped():
+        _, X, y = cases[0]
+        model = RandomForestClassifier(2000, random_state=0, verbose=lambda progress: progress.done < 2).fit(X, y)
+        return model.n_estimators_, digest(*model.trees_)
+
+    def one_round(pool):
+        early = pool.submit(stopped)
+        assert list(pool.map(answer, range(7))) == alone
+        return early.result()
+
+    alone = [answer(k) for k in range(7)]
+    with ThreadPoolExecutor(8) as pool:
+        one_round(pool)
+        tracemalloc.start()
+        held = []
+        for _ in range(5):
+            n_trees, bits = one_round(pool)
+            gc.collect()
+            held.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+    assert n_trees < 2000
+    _, X, y = cases[0]
+    assert digest(*RandomForestClassifier(n_trees, random_state=0).fit(X, y).trees_) == bits
+    assert held[-1] - held[1] < 100_000
 
 
 def test_an_error_of_the_callback_is_raised_and_changes_nothing():
@@ -312,6 +406,49 @@ def test_ctrl_c_returns_at_once_and_leaves_a_valid_prefix():
     thread.join()
     check(model.trees_, X.shape[1])
     assert 1 <= model.n_estimators_ < 5000
+
+
+def test_ctrl_c_while_out_of_bag_votes_are_scored_keeps_all_trees():
+    X, y, _, _ = table()
+
+    def press(*_):
+        raise KeyboardInterrupt
+
+    model = RandomForestClassifier(40, random_state=0, oob_score=press)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.n_estimators_ == 40
+    assert not hasattr(model, "oob_score_")
+    assert len(model.predict(X)) == len(X)
+
+
+def test_a_numpy_false_stops_the_work_too():
+    X, y, _, _ = table()
+    with pytest.raises(TimeoutError, match="callback"):
+        RandomForestClassifier(3, verbose=lambda _: np.False_).fit(X, y)
+
+
+def test_a_share_of_weights_that_draws_next_to_nothing_or_far_too_much_is_named():
+    X, y, _, _ = table()
+    model = RandomForestClassifier(3, random_state=0, max_samples=0.5)
+    with pytest.warns(UserWarning, match=r"max_samples=0\.5 is a share of the sum of sample_weight, which is 1, so"):
+        model.fit(X, y, np.full(len(X), 1 / len(X)))
+    with pytest.raises(ValueError, match=r"max_samples=0\.5 of .* the sum of sample_weight, asks for more than"):
+        model.fit(X, y, np.full(len(X), 1e60))
+    with pytest.raises(ValueError, match=r"max_samples=.* asks for more than"):
+        model.set_params(max_samples=2**70).fit(X, y)
+
+
+def test_paths_of_a_frame_are_read_once():
+    pd = pytest.importorskip("pandas")
+    X, y, _, _ = table()
+    frame = pd.DataFrame(X, columns=[f"c{f}" for f in range(X.shape[1])])
+    model = RandomForestClassifier(3, random_state=0).fit(frame, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        paths, roots = model.decision_path(frame)
+    for t, tree in enumerate(model.estimators_):
+        assert (paths[:, roots[t] : roots[t + 1]] != tree.decision_path(X)).nnz == 0
 
 
 def test_progress_is_written_in_plain_lines_where_there_is_no_terminal(capsys):

@@ -148,3 +148,9 @@ def test_no_seed_is_a_new_one_each_time():
 def test_what_is_no_seed_is_refused(wrong):
     with pytest.raises((TypeError, ValueError), match="random_state"):
         rng.seed_from(wrong)
+
+
+def test_many_bits_at_once_are_those_of_each_counter():
+    counters = [0, 1, 12345, 2**40, 2**64 - 1]
+    for key in (0, 1, MASK):
+        assert rng.mix_all(key, np.array(counters, np.uint64)).tolist() == [rng._mixed(key, c) for c in counters]

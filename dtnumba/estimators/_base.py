@@ -9,12 +9,14 @@ import numpy as np
 
 from dtnumba.errors import not_fitted
 from dtnumba.labels import Labels, Values, read_labels, read_values, read_y
-from dtnumba.table import Seen, Table, read_table
+from dtnumba.table import Seen, Table, plain_table, read_table
 from dtnumba.weights import class_weights, read_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
+
+    from dtnumba.binned_table import Features
 
 
 @dataclass(eq=False, repr=False)
@@ -64,7 +66,7 @@ class Estimator:
             if rule is not None and value is not field.default:
                 rule.check(field.name, value, type(self).__name__)
 
-    def _learn(self, table: Table, **learned: Any) -> Self:
+    def _learn(self, table: Features, **learned: Any) -> Self:
         """Replace what an earlier ``fit`` has learned, all at once and last: a fit that fails changes nothing."""
         if table.names is not None:
             learned["feature_names_in_"] = table.names
@@ -87,6 +89,10 @@ class Estimator:
     def _table(self, X: Any) -> Table:
         """Return the Table of rows to predict, of the columns seen in ``fit``."""
         learned = vars(self._fitted())
+        if type(X) is np.ndarray and "feature_names_in_" not in learned:
+            plain = plain_table(X, learned["n_features_in_"])
+            if plain is not None:
+                return plain
         seen = Seen(learned["n_features_in_"], learned.get("feature_names_in_"))
         return read_table(X, type(self).__name__, seen)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.binned_table import read_features
 from dtnumba.criteria import resolve_criterion
 from dtnumba.estimators._base import Classifier, Estimator, Regressor
 from dtnumba.estimators._parameters import (
@@ -16,7 +17,6 @@ from dtnumba.estimators._parameters import (
     parameter,
     redeclared,
 )
-from dtnumba.table import read_table
 from dtnumba.training import numbers_seen, train_tree
 from dtnumba.tree_view import TreeView
 from dtnumba.user_criterion import refuse
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from dtnumba.predictor import RowPredictor
     from dtnumba.trees import Trees
 
 
@@ -34,6 +35,7 @@ class OneTree(Estimator):
 
     # From TreeParams, and from Classifier or Regressor
     criterion: Any
+    max_bins: int | None
     n_jobs: int | None
     n_outputs_: int
     _resolve: Any
@@ -51,7 +53,7 @@ class OneTree(Estimator):
         ----------
         X : array, frame or sparse matrix of shape (rows, features)
             Numbers; NaN, None and a frame's nulls are missing values. float64 keeps its precision. A column in which
-            float64 would make two different integers equal is an error.
+            float64 would make two different integers equal is an error. With ``max_bins``, a BinnedTable is taken, too.
         y : array of shape (rows,) or (rows, outputs)
             Labels of any hashable kind for a classifier, finite numbers for a regressor.
         sample_weight : array of shape (rows,) or number, optional
@@ -66,7 +68,7 @@ class OneTree(Estimator):
 
         """
         self._check_params()
-        table = read_table(X, type(self).__name__)
+        table = read_features(X, type(self).__name__, self.max_bins)
         known = self._read_y(y, table.n_rows)
         weights = fixed_weights(self._weigh(known, read_weight(sample_weight, table.n_rows)), table.n_rows)
         criterion = resolve_criterion(self.criterion, known.kind, weights.total)
@@ -97,6 +99,23 @@ class OneTree(Estimator):
     def get_n_leaves(self) -> int:
         """Return the number of leaves."""
         return self.n_leaves_
+
+    def compile_predictor(self) -> RowPredictor:
+        """Return a function ``p(row, out=None)`` that answers one row in microseconds.
+
+        Its answer is a row of ``predict_proba`` or of ``predict`` of a regressor, to the bit, several outputs end to
+        end. Fitting the model again does not change it. Only the length of the row is checked.
+        """
+        return self._fitted().tree_.row_predictor()
+
+    def compact(self) -> Self:
+        """Drop the columns that only explain the tree, for good; return the estimator.
+
+        What predicts stays, and so does ``feature_importances_``. What reads impurities, counts of rows or values of
+        inner nodes raises afterwards.
+        """
+        self.tree_ = self._fitted().tree_.compact()
+        return self
 
     @property
     def trees_(self) -> Trees:

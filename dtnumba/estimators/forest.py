@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dtnumba import rng
+from dtnumba import _jit, rng
+from dtnumba.binned_table import read_features
 from dtnumba.criteria import resolve_criterion
+from dtnumba.drawn_rows import Drawing, drawing_of
 from dtnumba.estimators._base import Classifier, Estimator, Regressor
 from dtnumba.estimators._parameters import (
     CLASS_WEIGHT,
@@ -34,8 +36,6 @@ from dtnumba.estimators.decision_tree import (
 from dtnumba.forest import grow_forest
 from dtnumba.forest_plan import Draws, plan_forest
 from dtnumba.forest_view import ForestView
-from dtnumba.out_of_bag import out_of_bag_votes
-from dtnumba.table import read_table
 from dtnumba.training import numbers_seen
 from dtnumba.tree_view import TreeView
 from dtnumba.trees import joined, one_tree
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from dtnumba.importances import Importances
+    from dtnumba.predictor import RowPredictor
     from dtnumba.trees import Trees
 
 
@@ -65,8 +67,8 @@ TREES = Rule(lambda value: is_int(value) and value >= 1, "an int in the range [1
 SECONDS = Rule(lambda value: value is None or (is_real(value) and value >= 0.0), "a number >= 0 or None")
 FOREST_CLASS_WEIGHT = Rule(
     lambda value: (isinstance(value, str) and value == "balanced_subsample") or CLASS_WEIGHT.holds(value),
-    "a dict of class to weight, 'balanced', 'balanced_subsample', a list of these (one for each of several outputs) "
-    "or None",
+    "a dict of class to weight, 'balanced', 'balanced_subsample', None, or for several outputs a list of dicts, "
+    "'balanced' and None, one for each",
 )
 
 
@@ -95,6 +97,16 @@ class ForestParams(GrowthParams):
         returning False.
     max_seconds : float or None
         Stop after so much time, and keep the trees that are finished: ``n_estimators_`` says how many.
+    importance : "impurity", "impurity_corrected" or "permutation"
+        What ``feature_importances_`` holds. "impurity": the share of the decrease of impurity, summing to one; it
+        favours columns of many values. "impurity_corrected": the decrease of impurity beyond what the column with its
+        rows shuffled takes off; its mean is 0 for a column that tells nothing. A second forest measures it, on a pool
+        of the columns and their shadows; the first one stays as it is. "permutation": what shuffling the column adds to
+        the share of wrong labels, or to the squared error, of each tree on the rows that it did not draw; it asks for
+        ``bootstrap=True``. The last two may be negative and do not sum to one. They are the second half of the work:
+        ``max_seconds``, ``verbose`` and Ctrl-C cover both halves. Stopped before the end, they are a mean over the
+        trees measured by then, and NaN where there is none. A warm start measures the trees that are missing, on the
+        rows at hand.
 
     """
 
@@ -107,6 +119,7 @@ class ForestParams(GrowthParams):
     max_bins: int | None = parameter(255, integer(2, 255))
     verbose: Any = parameter(0, VERBOSE)  # noqa: RUF009
     max_seconds: float | None = parameter(None, SECONDS)
+    importance: str = parameter("impurity", one_of("impurity", "impurity_corrected", "permutation"))
 
 
 class Forest(Estimator):
@@ -122,7 +135,9 @@ class Forest(Estimator):
     oob_score: Any
     warm_start: bool
     verbose: Any
+    max_bins: int | None
     max_seconds: float | None
+    importance: str
     random_state: Any
     n_outputs_: int
     _resolve: Any
@@ -132,10 +147,12 @@ class Forest(Estimator):
     _tree_class: ClassVar[type]
 
     forest_: ForestView
+    importances_: Importances
     n_estimators_: int
     n_features_in_: int
     seed_: int
     max_features_: int
+    _drawing: Drawing
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
@@ -143,7 +160,8 @@ class Forest(Estimator):
         Parameters
         ----------
         X : array, frame or sparse matrix of shape (rows, features)
-            Numbers; NaN, None and a frame's nulls are missing values.
+            Numbers; NaN, None and a frame's nulls are missing values. With ``max_bins``, a BinnedTable is taken, too;
+            its out-of-bag votes put a value into the middle of its bin.
         y : array of shape (rows,) or (rows, outputs)
             Labels of any hashable kind for a classifier, finite numbers for a regressor.
         sample_weight : array of shape (rows,) or number, optional
@@ -158,18 +176,21 @@ class Forest(Estimator):
         """
         self._check_params()
         self._check_sampling()
-        table = read_table(X, type(self).__name__)
+        table = read_features(X, type(self).__name__, self.max_bins)
         known = self._read_y(y, table.n_rows)
         weight = self._weigh(known, read_weight(sample_weight, table.n_rows))
         first, kept = self._kept_trees(table, known)
+        n_new = int(self.n_estimators) - first
+        earlier = self._earlier_importances(table, kept)
+        n_works = n_new + (0 if earlier is None else int(self.n_estimators) - earlier.n_trees)
+        # Its clock starts before the codes.
+        watch = Watch(self.verbose, self.max_seconds, n_works, table.n_rows * n_works)
         settings = self._resolve(table.n_rows, table.n_features, 1.0, seed=self._seed_of(kept))
         draws = Draws(
             bool(self.bootstrap), bool(self.replace), self.max_samples, self._is_balanced(), int(self.n_estimators)
         )
         criterion = resolve_criterion(self.criterion, known.kind, float(table.n_rows))
         plan = plan_forest(table, known, weight, criterion, draws, settings)
-        n_new = int(self.n_estimators) - first
-        watch = Watch(self.verbose, self.max_seconds, n_new, plan.most_rows * n_new)
         try:
             grown = grow_forest(plan, first, int(self.n_estimators), watch.run) if n_new else None
         except Exception:
@@ -180,17 +201,26 @@ class Forest(Estimator):
         trees = joined([part for part in (kept, grown) if part is not None])
         if trees is not None:
             if not watch.stopped:  # else some trees behind the first unfinished one were counted, and are dropped
-                watch.done = trees.n_trees - first
+                watch.done = n_new
                 watch.report()
+            forest = ForestView(trees, table.n_features, known.sizes)
             learned = {
                 **self._learned_from(known),
-                "forest_": ForestView(trees, table.n_features, known.sizes),
+                "forest_": forest,
                 "n_estimators_": trees.n_trees,
                 "max_features_": settings.n_drawn,
                 "seed_": settings.seed,
+                "_drawing": drawing_of(plan.sampling, table.n_rows),
             }
             if self.oob_score and watch.error is None:
-                learned |= self._out_of_bag(table, known, y, plan, trees)
+                try:
+                    learned |= self._out_of_bag(table, known, y, plan, forest)
+                except KeyboardInterrupt as error:  # the trees are there already, and must not be lost
+                    watch.stopped, watch.error = "interrupt", error
+            if earlier is not None:
+                learned["importances_"] = self._measured(earlier, table, known, plan, trees, watch)
+                if isinstance(watch.error, Exception):
+                    raise watch.error
             self._learn(table, **learned)
         if watch.error is not None:
             raise watch.error
@@ -211,6 +241,11 @@ class Forest(Estimator):
                 "`max_sample` cannot be set if `bootstrap=False`. Either switch to `bootstrap=True` or set "
                 "`max_sample=None`."
             )
+        if not self.bootstrap and self.importance == "permutation":
+            raise ValueError(
+                "importance='permutation' measures every tree on the rows that it did not draw, and with "
+                "bootstrap=False every tree sees all of them: pass bootstrap=True, or importance='impurity_corrected'"
+            )
 
     def _is_balanced(self) -> bool:
         return False
@@ -223,8 +258,12 @@ class Forest(Estimator):
         if self.n_features_in_ != table.n_features or list(self.forest_.n_classes) != list(known.sizes):
             raise ValueError(
                 f"warm_start=True: the forest was grown on {self.n_features_in_} columns and classes "
-                f"{list(self.forest_.n_classes)}, this table has {table.n_features} and {list(known.sizes)}; "
+                f"{self.forest_.n_classes.tolist()}, this table has {table.n_features} and {list(known.sizes)}; "
                 "set warm_start=False"
+            )
+        if trees.is_compact:
+            raise ValueError(
+                "warm_start=True: compact() dropped what trees are joined with; set warm_start=False, which fits anew"
             )
         if self.n_estimators < trees.n_trees:
             raise ValueError(
@@ -237,11 +276,45 @@ class Forest(Estimator):
             )
         return trees.n_trees, trees
 
+    def _earlier_importances(self, table: Any, kept: Trees | None) -> Importances | None:
+        """Return what an earlier fit measured of its trees that are kept; None where nothing is to be measured."""
+        if self.importance == "impurity":
+            return None
+        earlier: Importances | None = vars(self).get("importances_") if kept is not None else None
+        is_same = earlier is not None and earlier.kind == self.importance
+        from dtnumba.importances import nothing_measured
+
+        return earlier if is_same else nothing_measured(self.importance, table.n_features)
+
+    def _measured(
+        self, earlier: Importances, table: Any, known: Any, plan: Any, trees: Trees, watch: Watch
+    ) -> Importances:
+        from dtnumba.importances import measured
+
+        found = measured(earlier, table, known, plan, trees, watch)
+        if not watch.stopped:
+            watch.done = watch.total
+            watch.report()
+        if found.n_measured == 0 and watch.error is None:
+            why = (
+                "the work was stopped before the first tree was measured; allow more time"
+                if found.n_trees == 0
+                else "every tree drew every row, so there is none to measure it on; draw fewer (max_samples)"
+            )
+            warnings.warn(
+                f"The importances of features (importance={self.importance!r}) are NaN: {why}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return found
+
     def _seed_of(self, kept: Trees | None) -> int:
         return rng.seed_from(self.random_state) if kept is None else self.seed_
 
-    def _out_of_bag(self, table: Any, known: Any, y: Any, plan: Any, trees: Trees) -> dict[str, Any]:
-        votes, n_votes = out_of_bag_votes(table, plan, trees, self._says(trees, known.sizes))
+    def _out_of_bag(self, table: Any, known: Any, y: Any, plan: Any, forest: ForestView) -> dict[str, Any]:
+        from dtnumba.out_of_bag import out_of_bag_votes
+
+        votes, n_votes = out_of_bag_votes(table, plan, forest, self.voting)
         n_never = int((n_votes == 0).sum())
         if n_never:
             warnings.warn(
@@ -249,7 +322,7 @@ class Forest(Estimator):
                 "their out-of-bag prediction is NaN. This probably means too few trees were used to compute any "
                 "reliable OOB estimates.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = votes / np.where(n_votes > 0, n_votes, np.nan)[:, None]
@@ -257,19 +330,37 @@ class Forest(Estimator):
         return scored
 
     _scored_out_of_bag: Any
-    _says: Any
+    voting: str
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the id of the leaf of every row in every tree, a column a tree; ids count from the tree's root."""
         table = self._table(X)
-        return self.forest_.leaves(table, self.n_jobs)
+        return self.forest_.leaves(table, _jit.n_workers(self.n_jobs))
 
     def decision_path(self, X: Any) -> tuple[Any, NDArray[np.int64]]:
         """Return a SciPy CSR matrix (rows, nodes of all trees), and where each tree's nodes begin."""
         from scipy.sparse import hstack
 
-        paths = [tree.decision_path(X) for tree in self.estimators_]
+        paths = [tree.tree_.paths(leaves) for tree, leaves in zip(self.estimators_, self.apply(X).T, strict=True)]
         return hstack(paths).tocsr(), self.trees_.root.copy()
+
+    def compile_predictor(self) -> RowPredictor:
+        """Return a function ``p(row, out=None)`` that answers one row in microseconds.
+
+        Its answer is a row of ``predict_proba`` or of ``predict`` of a regressor, to the bit, several outputs end to
+        end. Fitting the model again does not change it. Only the length of the row is checked.
+        """
+        return self._fitted().forest_.row_predictor(self.voting)
+
+    def compact(self) -> Self:
+        """Drop the columns that only explain the trees, for good; return the estimator.
+
+        What predicts stays, and so do ``feature_importances_`` and out-of-bag results. What reads impurities, counts
+        of rows or values of inner nodes raises afterwards.
+        """
+        self.forest_ = self._fitted().forest_.compact()
+        vars(self).pop("estimators_", None)
+        return self
 
     @property
     def trees_(self) -> Trees:
@@ -281,8 +372,19 @@ class Forest(Estimator):
         """Each tree as an estimator of its own, made when asked for."""
         return [self._one_estimator(t) for t in range(self.trees_.n_trees)]
 
+    @property
+    def estimators_samples_(self) -> list[NDArray[np.int32]]:
+        """The rows that each tree drew, ascending and as often as it drew them; drawn again whenever asked for."""
+        n_trees = self.trees_.n_trees  # asked first, because it says where a forest is not fitted
+        return self._drawing.rows(self.seed_, n_trees)
+
+    @property
+    def estimator(self) -> Any:
+        """A tree with the parameters of the forest's trees, not fitted."""
+        return self._tree_class(**self._tree_params())
+
     def _one_estimator(self, t: int) -> Any:
-        tree = self._tree_class(**self._tree_params(), random_state=self._seed_of(self.trees_) + t & 0x7FFFFFFF)
+        tree = self._tree_class(**self._tree_params(), random_state=rng.seed_of_tree(self.seed_, t))
         view = TreeView(one_tree(self.trees_, t), self.n_features_in_, self.forest_.n_classes.tolist())
         learned = {"tree_": view, "max_features_": self.max_features_, "n_features_in_": self.n_features_in_}
         vars(tree).update(learned | self._learned_by_trees())
@@ -310,8 +412,38 @@ class Forest(Estimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the decrease of impurity, averaged over the trees."""
-        return self._fitted().forest_.impurity_importances()
+        """What each feature is worth, a mean over the trees; ``importance`` said at ``fit`` in which sense."""
+        found = vars(self._fitted()).get("importances_")
+        return self.forest_.impurity_importances()[0] if found is None else found.values
+
+    @property
+    def importances_std_(self) -> NDArray[np.float64]:
+        """The standard deviation of ``feature_importances_`` between the trees."""
+        found = vars(self._fitted()).get("importances_")
+        return self.forest_.impurity_importances()[1] if found is None else found.std
+
+    def proximity(self, X: Any, Y: Any = None) -> NDArray[np.float32]:
+        """Return in which share of the trees two rows fall into one leaf.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (rows, features)
+            As in ``fit``.
+        Y : the same, of any number of rows, optional
+            The rows to compare with; by default those of X. ``proximity(X[a:b], X)`` is a part of ``proximity(X)``, to
+            the bit: where the whole is too large for memory, it can be made in parts.
+
+        Returns
+        -------
+        array of shape (rows of X, rows of Y), float32
+            1 where two rows share a leaf in every tree, 0 where in none; ``1 - proximity`` is a distance.
+
+        """
+        table = self._table(X)
+        other = None if Y is None else self._table(Y)
+        from dtnumba.proximity import shares_of_trees
+
+        return shares_of_trees(self.forest_, table, other, _jit.n_workers(self.n_jobs))
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what cannot be derived."""
@@ -321,7 +453,6 @@ class Forest(Estimator):
 class ForestClassifier(Forest, Classifier):
     """The label side of forests."""
 
-    voting: str
     class_weight: Any
 
     def _is_balanced(self) -> bool:
@@ -341,9 +472,6 @@ class ForestClassifier(Forest, Classifier):
                 return weight
         given = "balanced" if isinstance(self.class_weight, str) else self.class_weight
         return class_weights(given, labels, weight)
-
-    def _says(self, trees: Trees, sizes: Any) -> NDArray[np.float64]:
-        return ForestView(trees, 1, sizes).says(self.voting)
 
     def _scored_out_of_bag(self, labels: Any, mean: Any, seen: Any, y: Any) -> dict[str, Any]:
         parts = np.split(mean, np.cumsum(labels.sizes)[:-1], axis=1)
@@ -390,8 +518,7 @@ class ForestClassifier(Forest, Classifier):
 class ForestRegressor(Forest, Regressor):
     """The target side of forests."""
 
-    def _says(self, trees: Trees, sizes: Any) -> NDArray[np.float64]:
-        return trees.value
+    voting = "soft"
 
     def _scored_out_of_bag(self, values: Any, mean: Any, seen: Any, y: Any) -> dict[str, Any]:
         truth = values.y
@@ -408,7 +535,7 @@ class ForestRegressor(Forest, Regressor):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the mean of the trees' values for every row."""
         table = self._table(X)
-        values = self.forest_.means(table, "soft", self.n_jobs)
+        values = self.forest_.means(table, self.voting, self.n_jobs)
         return values[:, 0] if self.n_outputs_ == 1 else values
 
 
@@ -435,6 +562,9 @@ class RandomForestClassifier(ForestClassifier, ForestParams):
         The arrays of all trees.
     n_estimators_ : int
         How many trees there are: fewer than asked for where ``max_seconds`` or a callback stopped the work.
+    estimators_samples_ : list of array
+        The rows that each tree drew; ``clone(estimators_[t])`` fitted to these becomes that tree, where no column
+        has more than ``max_bins`` values.
     oob_score_, oob_decision_function_ : float, array
         Score and class shares of every row by the trees that did not see it; NaN where all did.
 
@@ -462,6 +592,8 @@ class RandomForestRegressor(ForestRegressor, ForestParams):
     ----------
     estimators_ : list of DecisionTreeRegressor
         The trees, made when asked for.
+    estimators_samples_ : list of array
+        The rows that each tree drew.
     oob_score_, oob_prediction_ : float, array
         R squared and mean of every row by the trees that did not see it; NaN where all did.
 

@@ -1,7 +1,13 @@
 """What splitters over codes share: rows in node order, divided by their codes. Mixed into the splitters."""
 
+import numpy as np
+
+from dtnumba._jit import by_having, by_type, jitable
+from dtnumba.criteria import NO_GAIN
 from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
 from dtnumba.partition import partition_rows
+from dtnumba.scan import NOTHING, is_heavier, record_split
+from dtnumba.targets import add, rest, split_score, zero
 
 
 class CodedRows:
@@ -48,3 +54,52 @@ class NothingKept:
 
     def release(self, growing, own, node):
         pass
+
+
+def _cut_after_first(splitter, job, scratch, f, node, below, above):
+    return below, above
+
+
+cut_between = by_type("cut_between", _cut_after_first)  # the last code left and the first one right
+
+
+def _look_at_two_rows(target, splitter, job, scratch, node, first, last, total):
+    """Look at a node of two rows: they can be parted in one way only, so the first feature that does it wins.
+
+    A third of the nodes of a fully grown tree are such pairs. Returns how many features vary, at most one; -1 where it
+    takes more than that to say whether a split is legal.
+    """
+    nodes, features, out, limits = job.growing.nodes, scratch.features, scratch.candidates, job.limits
+    start = np.int64(nodes[node, START])
+    if nodes[node, STOP] - start != 2 or limits.min_samples_leaf > 1 or limits.min_weight_leaf > 0.0:
+        return -1
+    for i in range(first, last):
+        out.gain[features[i]] = NO_GAIN
+    for i in range(first, last):
+        f, below, above = features[i], np.int64(splitter.rows[start]), np.int64(splitter.rows[start + 1])
+        if splitter.codes[below, f] != splitter.codes[above, f]:
+            if splitter.codes[below, f] > splitter.codes[above, f]:
+                below, above = above, below
+            left = add(target, zero(target, scratch.work.left), below)
+            right = rest(target, total, left, scratch.work.right)
+            if split_score(target, job.criterion, left, right, scratch.work) > NO_GAIN:
+                code, after = np.int64(splitter.codes[below, f]), np.int64(splitter.codes[above, f])
+                missing_left = is_heavier(target, left, right)
+                if after == splitter.n_codes[f]:  # the other has no value
+                    out.cut[f], after, missing_left = np.inf, np.int64(NOTHING), np.int64(0)
+                else:
+                    code, after = cut_between(splitter, job, scratch, f, node, code, after)
+                record_split(
+                    out, f, target, job.criterion, left, right, scratch.work, (np.int64(1), code, after, missing_left)
+                )
+            return 1
+    return 0
+
+
+def _not_at_once(target, splitter, job, scratch, node, first, last, total):
+    return -1
+
+
+jitable(_look_at_two_rows)
+jitable(_not_at_once)
+look_at_two_rows = by_having("score", _look_at_two_rows, _not_at_once)

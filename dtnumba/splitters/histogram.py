@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_type, inline, lowest_bit, part
+from dtnumba._jit import by_type, inline, part, prefetch
+from dtnumba.criteria import chooses_by_more
+from dtnumba.frontier import side_by_side
 from dtnumba.growing import FEATURE, LEAF, SLOT, START, STOP
-from dtnumba.scan import CONSTANT, scan_bins
-from dtnumba.splitters.coded_rows import CodedRows
-from dtnumba.targets import put, rows_in
+from dtnumba.scan_bins import scan_bins
+from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
+from dtnumba.targets import item_of, put_item, rows_in
 
 NO_SLOT = -1
 # Below this many rows, walking the occupied bins beats clearing and scanning whole tables.
@@ -21,15 +23,21 @@ DENSE_ROWS = 1024
 # Dense tables a worker may keep: enough for log2(rows) open nodes where memory allows.
 KEPT_TABLES, KEPT_BYTES = 24, 1 << 28
 
-_ONE, _FOUR, _SIX, _63 = np.uint64(1), np.uint64(4), np.uint64(6), np.uint64(63)
+_ONE, _TWO, _FOUR, _SIX = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(6)
+_THREE, _FIVE = 3, 5  # tables filled at once: sqrt(28) features are five
+_63, _64 = np.uint64(63), np.uint64(64)
+# From this many rows on most bins are touched, and looking for them afterwards is cheaper than marking every cell.
+MARKED_ROWS = 512
+# Rows whose codes are asked for ahead.
+AHEAD = np.uint64(16)
 
 
 @part
 class HistogramScratch(NamedTuple):
     """Tables of one worker. Slot ``n_slots - 1`` is never kept."""
 
-    tables: np.ndarray  # (n_slots * table,) int64
-    sparse: np.ndarray  # (table,) int64, zero between uses
+    tables: np.ndarray  # (n_slots * table + 64,) int64: 64 bins are looked at at once
+    sparse: np.ndarray  # (table + 64,) int64, zero between uses
     masks: np.ndarray  # (p * 4,) uint64, zero between uses
     occupied: np.ndarray  # (258,) int64
     free: np.ndarray  # (n_slots + 1,) int64: their number, then the free slots
@@ -64,28 +72,21 @@ class Histogram(CodedRows, _HistogramFields):
     __slots__ = ()
 
     def new_scratch(self, n, workers):
-        p, table = self.codes.shape[1], self.codes.shape[1] * self.n_bins * self.width
+        table = self.codes.shape[1] * self.n_bins * self.width
         n_slots = min(KEPT_TABLES, max(2, KEPT_BYTES // (8 * table))) if n >= DENSE_ROWS else 1
-        free = np.empty((workers, n_slots + 1), np.int64)
-        free[:, 0] = n_slots - 1
-        free[:, 1:] = np.arange(n_slots)
-        return HistogramScratch(
-            np.empty((workers, n_slots * table), np.int64),
-            np.zeros((workers, table), np.int64),
-            np.zeros((workers, p * 4), np.uint64),
-            np.empty((workers, 258), np.int64),
-            free,
-            np.empty((workers, n), np.uint32),
-        )
-
-    def with_rows(self, rows, n):
-        return _like(self, self.codes, rows, n)
+        return _new_scratch(self, n, workers, n_slots)
 
     def own_codes(self, workers, n_few):
         return np.empty((workers, n_few, self.codes.shape[1]), self.codes.dtype)
 
+    def with_rows(self, rows, n):
+        return Histogram(*_fields_with(self, self.codes, rows, n))
+
     def with_codes(self, codes):
-        return _like(self, codes, self.rows, self.n_rows)
+        return Histogram(*_fields_with(self, codes, self.rows, self.n_rows))
+
+    def slot_of(self, nodes, node):
+        return np.int64(nodes[node, SLOT])
 
     def begin(self, growing, target, limits, own, node):
         nodes = growing.nodes
@@ -124,9 +125,53 @@ class Histogram(CodedRows, _HistogramFields):
             growing.nodes[node, SLOT] = NO_SLOT
 
 
+@part
+class DrawnHistogram(NothingKept, CodedRows, _HistogramFields):
+    """The same where every node looks at some features only, so that no tables are kept: a second less to compile."""
+
+    __slots__ = ()
+
+    def new_scratch(self, n, workers):
+        return _new_scratch(self, n, workers, 0)
+
+    def own_codes(self, workers, n_few):
+        return np.empty((workers, n_few, self.codes.shape[1]), self.codes.dtype)
+
+    def with_rows(self, rows, n):
+        return DrawnHistogram(*_fields_with(self, self.codes, rows, n))
+
+    def with_codes(self, codes):
+        return DrawnHistogram(*_fields_with(self, codes, self.rows, self.n_rows))
+
+    def look(self, job, scratch, node, first, last, total):
+        return look_at_codes(job.target, self, job, scratch, node, first, last, total)
+
+    def slot_of(self, nodes, node):
+        return np.int64(NO_SLOT)
+
+
+slot_of = by_type("slot_of")
+
+
+def _new_scratch(splitter, n, workers, n_slots):
+    p, table = splitter.codes.shape[1], splitter.codes.shape[1] * splitter.n_bins * splitter.width
+    free = np.empty((workers, n_slots + 1), np.int64)
+    free[:, 0] = n_slots - 1
+    free[:, 1:] = np.arange(n_slots)
+    return HistogramScratch(
+        np.empty((workers, n_slots * table + 64), np.int64),
+        np.zeros((workers, table + 64), np.int64),
+        np.zeros((workers, p * 4), np.uint64),
+        np.empty((workers, 258), np.int64),
+        free,
+        np.empty((workers, n), np.uint32),
+    )
+
+
 @inline
-def _like(splitter, codes, rows, n):
-    return Histogram(
+def _fields_with(splitter, codes, rows, n):
+    """Return the fields of a splitter with other rows."""
+    return (
         codes,
         splitter.n_codes,
         rows,
@@ -161,8 +206,9 @@ def fill_rows(splitter, target, table, base, start, stop):
     stride = np.uint64(splitter.n_bins) * width
     for i in range(start, stop):
         row, at = splitter.rows[i], np.uint64(base)
+        item = item_of(target, row)
         for f in range(p):
-            put(target, table, at + np.uint64(splitter.codes[row, f]) * width, row)
+            put_item(target, table, at + np.uint64(splitter.codes[row, f]) * width, item)
             at += stride
     if splitter.counted:
         for i in range(start, stop):
@@ -184,37 +230,38 @@ def _look_at_codes(target, splitter, job, scratch, node, first, last, total):
     own, nodes, features = scratch.own, job.growing.nodes, scratch.features
     n = nodes[node, STOP] - nodes[node, START]
     stride = splitter.n_bins * splitter.width
-    slot = nodes[node, SLOT]
+    slot = slot_of(splitter, nodes, node)
+    varying = look_at_two_rows(target, splitter, job, scratch, node, first, last, total)
+    if varying >= 0:
+        return varying
     if slot == NO_SLOT:
-        fill_marked(splitter, target, own, features, first, last, nodes[node, START], nodes[node, STOP])
-    varying = 0
-    for i in range(first, last):
-        f = features[i]
-        n_codes = splitter.n_codes[f]
-        table, base = own.sparse, (i - first) * stride
-        if slot == NO_SLOT:
-            list_marked(own, i - first)
-        else:
-            table, base = own.tables, (slot * splitter.codes.shape[1] + f) * stride
-            _list_occupied(target, own, base, splitter.width, n_codes)
-        found = scan_bins(
-            table,
-            base,
-            splitter.width,
-            own.occupied,
-            n_codes,
-            f,
-            n,
+        fill_some(splitter, target, own, features, first, last, nodes[node, START], nodes[node, STOP])
+    varying, width = 0, splitter.width
+    table, base = own.sparse, np.int64(0)
+    if slot != NO_SLOT:
+        table, base = own.tables, slot * splitter.codes.shape[1] * stride
+    step = 1 if chooses_by_more(job.criterion) or side_by_side(job.features) else last - first
+    for i in range(first, last, step):
+        if slot != NO_SLOT and width != 1:
+            for j in range(i, i + step):
+                f = features[j]
+                mark_occupied(target, table, base + f * stride, width, splitter.n_codes[f], own.masks, j - i)
+        varying += scan_bins(
             target,
-            job.criterion,
-            job.limits,
+            splitter,
+            table,
+            base + (i - first) * stride if slot == NO_SLOT else base,
+            slot == NO_SLOT,
+            own.masks[(i - first) * 4 :] if slot == NO_SLOT else own.masks,
+            features,
+            i,
+            i + step,
+            n,
+            job,
             total,
             scratch.work,
             scratch.candidates,
         )
-        varying += found != CONSTANT
-        if slot == NO_SLOT:
-            clear_listed(own, base, splitter.width)
     if slot == len(own.free) - 2:
         nodes[node, SLOT] = NO_SLOT  # the last table is not kept: the next node to need one overwrites it
     return varying
@@ -225,54 +272,75 @@ look_at_codes = by_type("look_at_codes", _look_at_codes)
 
 
 @inline
-def fill_marked(splitter, target, own, features, first, last, start, stop):
-    """Fill the tables of features[first:last], end to end, and mark the bins touched; one pass over the rows.
+def fill_some(splitter, target, own, features, first, last, start, stop):
+    """Fill the tables of features[first:last], end to end, and mark the bins touched where these are looked for so.
 
     Positions are unsigned and tables stand in the order of the draw: a signed index and a product a cell cost a third.
+    A pass over the rows fills five tables at once, what is left over three or one: loops of known length are unrolled.
     """
+    width = np.uint64(splitter.width)
+    if width != _ONE and stop - start < MARKED_ROWS:
+        _fill_marking(splitter, target, own, features, first, last, start, stop)
+    else:
+        at = first
+        while at + _FIVE <= last:
+            _fill_several(splitter, target, own, features, at, _FIVE, first, start, stop)
+            at += _FIVE
+        while at + _THREE <= last:
+            _fill_several(splitter, target, own, features, at, _THREE, first, start, stop)
+            at += _THREE
+        while at < last:
+            _fill_several(splitter, target, own, features, at, 1, first, start, stop)
+            at += 1
+    if splitter.counted:
+        stride = np.uint64(splitter.n_bins) * width
+        for i in range(np.uint64(start), np.uint64(stop)):
+            row, at = np.uint64(splitter.rows[i]), width - _ONE
+            for j in range(np.uint64(first), np.uint64(last)):
+                own.sparse[at + np.uint64(splitter.codes[row, np.uint64(features[j])]) * width] += 1
+                at += stride
+    if width != _ONE and stop - start >= MARKED_ROWS:
+        for j in range(last - first):
+            base, n_codes = j * splitter.n_bins * splitter.width, splitter.n_codes[features[first + j]]
+            mark_occupied(target, own.sparse, base, splitter.width, n_codes, own.masks, j)
+
+
+@inline
+def _fill_several(splitter, target, own, features, at, k, first, start, stop):
+    """Fill the tables of features[at : at + k], where k is a constant."""
+    width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
+    base, end = np.uint64(at - first) * stride, np.uint64(stop - 1)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        row, table = np.uint64(splitter.rows[i]), base
+        prefetch(splitter.codes, np.uint64(splitter.rows[min(i + AHEAD, end)]), np.uint64(features[np.uint64(at)]))
+        item = item_of(target, row)
+        for j in range(np.uint64(k)):
+            code = np.uint64(splitter.codes[row, np.uint64(features[np.uint64(at) + j])])
+            put_item(target, own.sparse, table + code * width, item)
+            table += stride
+
+
+@inline
+def _fill_marking(splitter, target, own, features, first, last, start, stop):
+    """Fill tables and mark the bins touched, one pass over the rows."""
     width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
     for i in range(np.uint64(start), np.uint64(stop)):
         row, at, word = np.uint64(splitter.rows[i]), np.uint64(0), np.uint64(0)
+        item = item_of(target, row)
         for j in range(np.uint64(first), np.uint64(last)):
             code = np.uint64(splitter.codes[row, np.uint64(features[j])])
-            bin_at = at + code * width
-            put(target, own.sparse, bin_at, row)
-            if splitter.counted:
-                own.sparse[bin_at + width - _ONE] += 1
+            put_item(target, own.sparse, at + code * width, item)
             own.masks[word + (code >> _SIX)] |= _ONE << (code & _63)
             at += stride
             word += _FOUR
 
 
 @inline
-def list_marked(own, slot):
-    """List the bins marked in a table, ascending, and unmark them."""
-    m, first = np.uint64(0), np.uint64(slot) * _FOUR
+def mark_occupied(target, table, base, width, n_codes, masks, slot):
+    """Mark the bins of a table that hold rows."""
     for word in range(_FOUR):
-        mask = own.masks[first + word]
-        own.masks[first + word] = np.uint64(0)
-        while mask != 0:
-            m += _ONE
-            own.occupied[m] = np.int64((word << _SIX) + np.uint64(lowest_bit(mask)))
-            mask &= mask - _ONE
-    own.occupied[np.uint64(0)] = np.int64(m)
-
-
-@inline
-def _list_occupied(target, own, base, width, n_codes):
-    m = 0
-    for code in range(n_codes + 1):
-        if rows_in(target, own.tables, np.uint64(base + code * width), width) > 0:
-            m += 1
-            own.occupied[m] = code
-    own.occupied[0] = m
-
-
-@inline
-def clear_listed(own, base, width):
-    """Empty the bins listed."""
-    wide = np.uint64(width)
-    for i in range(_ONE, np.uint64(own.occupied[np.uint64(0)]) + _ONE):
-        at = np.uint64(base) + np.uint64(own.occupied[i]) * wide
-        for k in range(wide):
-            own.sparse[at + k] = 0
+        mask, begin = np.uint64(0), word << _SIX
+        for code in range(begin, min(begin + _64, np.uint64(n_codes + 1))):
+            at = np.uint64(base) + code * np.uint64(width)
+            mask |= np.uint64(rows_in(target, table, at, width) > 0) << (code & _63)
+        masks[(np.uint64(slot) << _TWO) + word] = mask

@@ -1,21 +1,59 @@
-"""One random threshold a feature over histograms: extremes and sums both come from the occupied bins.
+"""One random threshold a feature over histogram codes: a pass over a node's rows for the extremes, one for the sums.
 
 The threshold is uniform in value between the node's smallest and largest value, as in ``random_threshold``, and lies at
-the edge of the bin that it falls into.
+the edge of the bin that it falls into. No histogram is filled: one cut a feature needs two sums, not 255.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import inline, part
+from dtnumba._jit import by_having, inline, jitable, part
 from dtnumba.criteria import NO_GAIN
 from dtnumba.growing import START, STOP
 from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, heavy_enough, is_heavier, record_split
-from dtnumba.splitters.coded_rows import CodedRows, NothingKept
-from dtnumba.splitters.histogram import HistogramScratch, clear_listed, fill_marked, list_marked
+from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
 from dtnumba.splitters.random_threshold import draw_cut
-from dtnumba.targets import keep, rest, rows_in, split_score, take, zero
+from dtnumba.targets import (
+    add_item_if,
+    clear_bin,
+    item_of,
+    keep,
+    no_item,
+    put_item,
+    put_items,
+    rest,
+    rows_in,
+    split_score,
+    take,
+    zero,
+)
+
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+
+
+@part
+class RandomBinsScratch(NamedTuple):
+    """What one worker notes of the features a node looks at, in the order of the draw."""
+
+    smallest: np.ndarray  # (p,) int64 code
+    largest: np.ndarray  # (p,) int64
+    has_missing: np.ndarray  # (p,) int64
+    cuts: np.ndarray  # (p,) int64: last code that goes left
+    thresholds: np.ndarray  # (p,) float64
+    sums: np.ndarray  # (p * 3 * width,) int64: of rows left, right and missing; zero between uses
+    buffer: np.ndarray  # (n,) uint32
+
+    def pick(self, worker):
+        return RandomBinsScratch(
+            self.smallest[worker],
+            self.largest[worker],
+            self.has_missing[worker],
+            self.cuts[worker],
+            self.thresholds[worker],
+            self.sums[worker],
+            self.buffer[worker],
+        )
 
 
 class _RandomBinsFields(NamedTuple):
@@ -27,7 +65,6 @@ class _RandomBinsFields(NamedTuple):
     rows: np.ndarray
     n_rows: int
     n_orders: int
-    n_bins: int
     width: int
     counted: bool
 
@@ -39,15 +76,10 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
     __slots__ = ()
 
     def new_scratch(self, n, workers):
-        p, table = self.codes.shape[1], self.codes.shape[1] * self.n_bins * self.width
-        return HistogramScratch(
-            np.empty((workers, 0), np.int64),
-            np.zeros((workers, table), np.int64),
-            np.zeros((workers, p * 4), np.uint64),
-            np.empty((workers, 258), np.int64),
-            np.zeros((workers, 2), np.int64),
-            np.empty((workers, n), np.uint32),
-        )
+        p = self.codes.shape[1]
+        numbers = np.empty((4, workers, p), np.int64)
+        sums, buffer = np.zeros((workers, p * 3 * self.width), np.int64), np.empty((workers, n), np.uint32)
+        return RandomBinsScratch(*numbers, np.empty((workers, p)), sums, buffer)
 
     def with_rows(self, rows, n):
         return _like(self, self.codes, rows, n)
@@ -59,17 +91,26 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
         return _like(self, codes, self.rows, self.n_rows)
 
     def look(self, job, scratch, node, first, last, total):
-        nodes, own, features, varying = job.growing.nodes, scratch.own, scratch.features, 0
+        nodes, own, features = job.growing.nodes, scratch.own, scratch.features
         start, stop = nodes[node, START], nodes[node, STOP]
-        fill_marked(self, job.target, own, features, first, last, start, stop)
+        varying = look_at_two_rows(job.target, self, job, scratch, node, first, last, total)
+        if varying >= 0:
+            return varying
+        varying = 0
         for i in range(first, last):
             f = features[i]
-            base = (i - first) * self.n_bins * self.width
-            list_marked(own, i - first)
-            found = _try_one(self, job, scratch, node, f, base, stop - start, total)
-            varying += found != CONSTANT
-            clear_listed(own, base, self.width)
+            _find_extremes(self, own, i, f, start, stop)
+            own.cuts[i], own.thresholds[i] = min(own.smallest[i], self.n_codes[f] - 1), np.inf
+            if own.smallest[i] < own.largest[i]:
+                own.cuts[i], own.thresholds[i] = draw_cut(self, job, node, f, own.smallest[i], own.largest[i])
+            if own.smallest[i] < own.largest[i] or own.has_missing[i]:
+                _sum_sides(job.target, self, own, i, f, start, stop)
+            varying += _try_one(self, job, scratch, i, stop - start, total) != CONSTANT
         return varying
+
+    def cut_between(self, job, scratch, f, node, below, above):
+        cut, scratch.candidates.cut[f] = draw_cut(self, job, node, f, below, above)
+        return cut, cut + 1
 
 
 @inline
@@ -83,55 +124,99 @@ def _like(splitter, codes, rows, n):
         rows,
         n,
         splitter.n_orders,
-        splitter.n_bins,
         splitter.width,
         splitter.counted,
     )
 
 
 @inline
-def _try_one(splitter, job, scratch, node, f, base, n, total):
-    """Draw the threshold of one feature and score it, missing rows on the better side, or alone on the right."""
+def _find_extremes(splitter, own, i, f, start, stop):
+    """Note the smallest and the largest code of a feature but the missing one; -1 is the largest of none."""
+    missing, smallest, largest = np.int64(splitter.n_codes[f]), np.int64(256), np.int64(-1)
+    column = np.uint64(f)
+    for k in range(np.uint64(start), np.uint64(stop)):
+        code = np.int64(splitter.codes[np.uint64(splitter.rows[k]), column])
+        smallest, largest = min(smallest, code), max(largest, code)
+    own.has_missing[i] = largest == missing  # its code is above all others
+    if largest == missing:
+        largest = np.int64(-1)
+        for k in range(np.uint64(start), np.uint64(stop)):
+            code = np.int64(splitter.codes[np.uint64(splitter.rows[k]), column])
+            largest = max(largest, code if code < missing else np.int64(-1))
+    own.smallest[i], own.largest[i] = smallest, largest
+
+
+def _sum_in_registers(target, splitter, own, i, f, start, stop):
+    """Sum up the rows left of a cut. The side is a coin's toss: adding nothing is cheaper than a branch or a bin."""
+    if own.has_missing[i]:
+        _sum_in_bins(target, splitter, own, i, f, start, stop)
+        return
+    width, cut, column = np.uint64(splitter.width), own.cuts[i], np.uint64(f)
+    left, n_left = no_item(target), np.int64(0)
+    for k in range(np.uint64(start), np.uint64(stop)):
+        row = np.uint64(splitter.rows[k])
+        goes_left = np.int64(np.int64(splitter.codes[row, column]) <= cut)
+        left = add_item_if(target, left, item_of(target, row), goes_left)
+        n_left += goes_left
+    at = np.uint64(i * 3) * width
+    put_items(target, own.sums, at, left)
+    if splitter.counted:
+        own.sums[at + width - _ONE] += n_left
+
+
+def _sum_in_bins(target, splitter, own, i, f, start, stop):
+    """Sum up the rows left and right of a cut, and those missing."""
+    width, cut, missing = np.uint64(splitter.width), own.cuts[i], splitter.n_codes[f]
+    for k in range(np.uint64(start), np.uint64(stop)):
+        row = np.uint64(splitter.rows[k])
+        code = np.int64(splitter.codes[row, np.uint64(f)])
+        at = (np.uint64(i * 3) + np.uint64(code > cut) + np.uint64(code == missing)) * width
+        put_item(target, own.sums, at, item_of(target, row))
+        if splitter.counted:
+            own.sums[at + width - _ONE] += 1
+
+
+jitable(_sum_in_bins)
+jitable(_sum_in_registers)
+_sum_sides = by_having("add_item_if", _sum_in_registers, _sum_in_bins)
+
+
+@inline
+def _try_one(splitter, job, scratch, i, n, total):
+    """Score the cut of one feature, missing rows on the better side, or alone on the right; its sums are emptied."""
     own, out, work, limits, target = scratch.own, scratch.candidates, scratch.work, job.limits, job.target
-    hist, occupied, width, missing_code = own.sparse, own.occupied, splitter.width, splitter.n_codes[f]
-    m, n_missing = occupied[0], np.int64(0)
+    sums, width, f = own.sums, splitter.width, scratch.features[i]
     out.gain[f] = NO_GAIN
-    if occupied[m] == missing_code:
-        n_missing = rows_in(target, hist, np.uint64(base + missing_code * width), width)
-        m -= 1
-    if m == 0 or (m == 1 and n_missing == 0):
-        return CONSTANT
-    smallest, largest = occupied[1], occupied[m]
-    cut, threshold = smallest, np.inf
-    if smallest < largest:
-        cut, threshold = draw_cut(splitter, job, node, f, smallest, largest)
-    bar, best_code, best_side, best_n = NO_GAIN, np.int64(-1), 0, np.int64(0)
-    best_left = zero(target, work.best)
-    for side in range(2 if n_missing > 0 else 1):
-        left = zero(target, work.left)
-        n_left = np.int64(0)
-        if side == 1:
-            left = take(target, left, hist, np.uint64(base + missing_code * width))
-            n_left = n_missing
-        for i in range(1, m + 1):
-            at = np.uint64(base + occupied[i] * width)
-            left = take(target, left, hist, at)
-            n_left += rows_in(target, hist, at, width)
-            # A cut stands after the last bin up to the drawn one, and between all values and the missing ones.
-            stands = occupied[i + 1] > cut >= occupied[i] if i < m else n_missing > 0 and side == 0
-            enough = limits.min_samples_leaf <= 1 or limits.min_samples_leaf <= n_left <= n - limits.min_samples_leaf
-            if stands and enough:
-                right = rest(target, total, left, work.right)
-                score = split_score(target, job.criterion, left, right, work)
-                if score > bar and heavy_enough(target, left, right, limits.min_weight_leaf):
-                    bar, best_code, best_side, best_n = score, np.int64(cut if i < m else largest), side, n_left
-                    best_left = keep(target, left, work.best)
-    if best_code < 0:
-        return BARREN
-    right = rest(target, total, best_left, work.right)
-    only_missing_right = best_code == largest
-    missing_left = np.int64(best_side) if n_missing > 0 else is_heavier(target, best_left, right)
-    after = np.int64(NOTHING) if only_missing_right else best_code + 1
-    out.cut[f] = np.inf if only_missing_right else threshold
-    record_split(out, f, target, job.criterion, best_left, right, work, (best_n, best_code, after, missing_left))
-    return FOUND
+    base, wide = np.uint64(i * 3) * np.uint64(width), np.uint64(width)
+    n_missing = rows_in(target, sums, base + _TWO * wide, width)
+    smallest, largest, found = own.smallest[i], own.largest[i], BARREN
+    if largest < 0 or (smallest == largest and n_missing == 0):
+        found = CONSTANT
+    bar, best_left, best_n, best_side = NO_GAIN, zero(target, work.best), np.int64(0), np.int64(0)
+    # Sides of the missing rows: right, left, and, where all values go left, alone.
+    for side in range(3 if found != CONSTANT else 0):
+        left, n_left = zero(target, work.left), np.int64(0)
+        if (n_missing == 0 and side > 0) or (smallest == largest and side < 2):
+            continue
+        left = take(target, left, sums, base)
+        n_left = rows_in(target, sums, base, width)
+        if side > 0:
+            other = base + (_TWO if side == 1 else _ONE) * wide
+            left = take(target, left, sums, other)
+            n_left += rows_in(target, sums, other, width)
+        right = rest(target, total, left, work.right)
+        score = split_score(target, job.criterion, left, right, work)
+        enough = limits.min_samples_leaf <= 1 or limits.min_samples_leaf <= n_left <= n - limits.min_samples_leaf
+        if enough and score > bar and heavy_enough(target, left, right, limits.min_weight_leaf):
+            found, bar, best_left, best_n, best_side = FOUND, score, keep(target, left, work.best), n_left, side
+    for k in range(_THREE):
+        clear_bin(target, sums, base + k * wide, width)
+    if found == FOUND:
+        right = rest(target, total, best_left, work.right)
+        missing_left = np.int64(best_side == 1) if n_missing > 0 else is_heavier(target, best_left, right)
+        code, after = own.cuts[i], own.cuts[i] + 1
+        out.cut[f] = own.thresholds[i]
+        if best_side == 2:
+            out.cut[f], code, after = np.inf, largest, np.int64(NOTHING)
+        record_split(out, f, target, job.criterion, best_left, right, work, (best_n, code, after, missing_left))
+    return found

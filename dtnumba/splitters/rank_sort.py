@@ -12,7 +12,7 @@ from dtnumba._jit import inline, part
 from dtnumba.growing import START, STOP
 from dtnumba.scan import CONSTANT, FIRST_RIGHT, FOUND, MISSING, NEW, NOTHING, ROW, scan_order
 from dtnumba.scan import LAST_LEFT as LAST_LEFT_ROW
-from dtnumba.splitters.coded_rows import CodedRows, NothingKept
+from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
 
 _FEW = 48  # rows up to which insertion sort is faster
 _BYTE, _EIGHT = np.uint64(255), np.uint64(8)
@@ -60,6 +60,9 @@ class RankSort(CodedRows, NothingKept, _RankSortFields):
         return RankSort(codes, self.n_codes, self.rows, self.n_rows, self.n_orders)
 
     def look(self, job, scratch, node, first, last, total):
+        varying = look_at_two_rows(job.target, self, job, scratch, node, first, last, total)
+        if varying >= 0:
+            return varying
         start, stop, varying = job.growing.nodes[node, START], job.growing.nodes[node, STOP], 0
         where, own = scratch.candidates.where, scratch.own
         for i in range(first, last):

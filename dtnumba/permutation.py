@@ -1,0 +1,309 @@
+"""How much worse each tree says what it did not see, once a column is shuffled among these rows (Breiman 2001).
+
+A row changes its leaf only where its way tests the column. So a row goes down once and leaves a mark at the first node
+of each column that it meets; it goes down again from each of these marks with the value of another row. The time
+depends on the length of the ways and not on the number of columns. Which row lends its value is computed on the spot
+(``shuffle``), so no column is ever written out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba import rng
+from dtnumba._jit import by_type, inline, part, take_ticket
+from dtnumba.binned_table import BinnedTable
+from dtnumba.out_of_bag import draw_bags
+from dtnumba.predict import pack
+from dtnumba.shuffle import rows_of, shuffled
+from dtnumba.trees import depths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dtnumba.binned_table import Features
+    from dtnumba.forest import ForestPlan
+    from dtnumba.trees import Trees
+
+_LANES = 16  # rows that go down side by side
+_ONE, _TWO, _HALF, _LOW = np.uint64(1), np.uint64(2), np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+def _row_begin(cells, row):
+    return np.uint64(cells.offset + np.int64(row) * cells.row_step)
+
+
+def _dense_value(cells, begin, feature):
+    return np.float64(cells.flat[begin + feature * np.uint64(cells.column_step)])
+
+
+begin_of = by_type("begin_of", _row_begin)  # whatever finds the values of a row
+value_at = by_type("value_at", _dense_value)
+
+
+@part
+class SparseRows(NamedTuple):
+    """Stored values by row, their columns ascending; all others are 0."""
+
+    start: np.ndarray  # (n + 1,) int64
+    columns: np.ndarray  # (k,) int64
+    values: np.ndarray  # (k,) floats
+
+    def begin_of(self, row):
+        return np.uint64(row)
+
+    def value_at(self, begin, feature):
+        low, stop, feature = self.start[begin], self.start[begin + _ONE], np.int64(feature)
+        high = stop
+        while low < high:
+            middle = (low + high) // 2
+            if self.columns[middle] < feature:
+                low = middle + 1
+            else:
+                high = middle
+        return np.float64(self.values[low]) if low < stop and self.columns[low] == feature else 0.0
+
+
+@part
+class CodedRows(NamedTuple):
+    """Codes, and the values that stand for them."""
+
+    codes: np.ndarray  # (n, p) uint8
+    values: np.ndarray  # (p, 256) float64, NaN for missing
+
+    def begin_of(self, row):
+        return np.uint64(row)
+
+    def value_at(self, begin, feature):
+        return self.values[feature, self.codes[begin, feature]]
+
+
+class Marks(NamedTuple):
+    """What a worker notes of the rows that go down together; every array has a leading worker axis."""
+
+    rows: np.ndarray  # (k,) uint32: those that the tree did not draw
+    nodes: np.ndarray  # (lanes,) uint64
+    begins: np.ndarray  # (lanes,) uint64: where the values of the rows are
+    swapped: np.ndarray  # (lanes,) uint64: the feature whose value is another row's
+    values: np.ndarray  # (lanes,) float64: that value
+    before: np.ndarray  # (lanes,) float64: loss in the leaf of the row as it is
+    seen: np.ndarray  # (lanes * p,) int64: the last turn in which a lane met a feature
+    turn: np.ndarray  # (1,) int64
+    marks: np.ndarray  # (3, most) int64: lane, feature, node
+    lent: np.ndarray  # (most,) float64: the value of another row
+
+
+@part
+class ShuffleColumns(NamedTuple):
+    """Sum what shuffling each column adds to the loss of a tree; trees by whichever worker is free."""
+
+    cells: object  # Cells, SparseRows or CodedRows
+    words: np.ndarray  # nodes as in ``predict.Packed``
+    thresholds: np.ndarray  # the same memory as float64
+    roots: np.ndarray  # (n_trees,) int64
+    says: np.ndarray  # (m, n_outputs) float64: a number, or the code of the commonest class
+    truth: np.ndarray  # (n, n_outputs) float64: likewise
+    is_label: bool
+    kept: np.ndarray  # (k,) uint32: rows of positive weight
+    bags: np.ndarray  # (n_trees, bytes) uint8
+    keys: np.ndarray  # (n_trees,) uint64
+    first: int  # tree
+    room: Marks
+    losses: np.ndarray  # (n_trees - first, p) float64 out, zeros
+    n_left_out: np.ndarray  # (n_trees - first,) int64 out, below 0 until the tree is done
+    halt: np.ndarray  # (1,) int64
+    counter: np.ndarray
+
+    def run(self, worker):
+        room = _pick_marks(self.room, worker)
+        while self.halt[0] == 0:
+            k = take_ticket(self.counter)
+            if k >= len(self.n_left_out):
+                break
+            tree, n = self.first + k, np.int64(0)
+            for i in range(len(self.kept)):
+                row = self.kept[i]
+                room.rows[n] = row
+                n += 1 - np.int64((self.bags[tree, row >> 3] >> (row & 7)) & 1)
+            start = np.int64(0)
+            while start < n and self.halt[0] == 0:
+                _measure_rows(self, room, tree, start, min(start + _LANES, n), n, self.losses[k])
+                start += _LANES
+            if self.halt[0] == 0:
+                self.n_left_out[k] = n
+
+
+@inline
+def _pick_marks(room, worker):
+    return Marks(
+        room.rows[worker],
+        room.nodes[worker],
+        room.begins[worker],
+        room.swapped[worker],
+        room.values[worker],
+        room.before[worker],
+        room.seen[worker],
+        room.turn[worker],
+        room.marks[worker],
+        room.lent[worker],
+    )
+
+
+@inline
+def _measure_rows(task, room, tree, start, stop, n, losses):
+    """Add what shuffling does to the loss of a few of the rows."""
+    m = _mark(task, room, tree, start, stop)
+    key, n_rows = task.keys[tree], rows_of(n)
+    marks, nodes = room.marks, room.nodes
+    for k in range(m):
+        f = marks[1, k]
+        place = shuffled(rng.mix(key, f), start + marks[0, k], n, n_rows)
+        room.lent[k] = value_at(task.cells, begin_of(task.cells, room.rows[place]), np.uint64(f))
+    for j in range(stop - start):
+        room.before[j] = _loss(task, nodes[j], room.rows[start + j])
+    for k in range(0, m, _LANES):
+        n_lanes = min(np.int64(_LANES), m - k)
+        for j in range(_LANES):  # past the end the last mark again
+            at = min(k + j, m - 1)
+            nodes[j], room.swapped[j], room.values[j] = marks[2, at], marks[1, at], room.lent[at]
+            room.begins[j] = begin_of(task.cells, room.rows[start + marks[0, at]])
+        _go_on(task.cells, task.words, task.thresholds, nodes, room.begins, room.swapped, room.values)
+        for j in range(n_lanes):
+            lane = marks[0, k + j]
+            losses[marks[1, k + j]] += _loss(task, nodes[j], room.rows[start + lane]) - room.before[lane]
+
+
+@inline
+def _go_on(cells, words, thresholds, nodes, begins, swapped, values):
+    """Let rows go on to their leaves, each with another value of one feature. No branch: none could be foreseen."""
+    while True:
+        moved = np.uint64(0)
+        for j in range(_LANES):
+            node = nodes[j]
+            word = words[_TWO * node]
+            f = (word & _LOW) >> _ONE
+            x = value_at(cells, begins[j], f)
+            x = values[j] if f == swapped[j] else x
+            to = _child(thresholds, node, word, x)
+            moved |= to ^ node
+            nodes[j] = to
+        if moved == 0:
+            break
+
+
+@inline
+def _mark(task, room, tree, start, stop):
+    """Let rows go down to their leaves, ``nodes``; mark where each first meets a feature, and count the marks."""
+    nodes, begins, seen, marks, m = room.nodes, room.begins, room.seen, room.marks, np.int64(0)
+    words, thresholds, n_lanes = task.words, task.thresholds, stop - start
+    p, turn = np.uint64(len(seen) // _LANES), room.turn[0] + 1
+    room.turn[0] = turn
+    for j in range(n_lanes):
+        nodes[j], begins[j] = np.uint64(task.roots[tree]), begin_of(task.cells, room.rows[start + j])
+    moved = True
+    while moved:
+        moved = False
+        for j in range(n_lanes):
+            node = nodes[j]
+            word = words[_TWO * node]
+            f = (word & _LOW) >> _ONE
+            to = _child(thresholds, node, word, value_at(task.cells, begins[j], f))
+            nodes[j] = to
+            # Written always, and kept where the mark is one: whether a feature is new can hardly be foreseen.
+            place = np.uint64(j) * p + f
+            marks[0, m], marks[1, m], marks[2, m] = j, np.int64(f), np.int64(node)
+            is_inner = to != node
+            m += np.int64(is_inner & (seen[place] != turn))
+            seen[place] = turn if is_inner else seen[place]
+            moved |= is_inner
+    return m
+
+
+@inline
+def _child(thresholds, node, word, x):
+    """Return where a value goes on from a node; a leaf leads to itself."""
+    goes_right = (x > thresholds[_TWO * node + _ONE]) | ((x != x) & ((word & _ONE) == 0))
+    return (word >> _HALF) + np.uint64(goes_right)
+
+
+@inline
+def _loss(task, leaf, row):
+    """Return in how many outputs a leaf is wrong about a row, or the squared error."""
+    total = 0.0
+    for o in range(task.says.shape[1]):
+        gap = task.says[leaf, o] - task.truth[row, o]
+        total += np.float64(gap != 0.0) if task.is_label else gap * gap
+    return total
+
+
+def shuffled_losses(
+    table: Features, known: Any, plan: ForestPlan, trees: Trees, first: int, run: Callable[..., bool]
+) -> NDArray[np.float64]:
+    """Return the rise of each tree's mean loss by each column, a row a tree from ``first`` on.
+
+    The loss is the share of wrong labels or the squared error, a mean over the outputs; NaN where a tree left out no
+    row. ``run(task, workers, halt, count)`` launches a task and may stop it; then these are the trees that were
+    finished before the first that was not.
+    """
+    p, n_trees, is_label = table.n_features, trees.n_trees, known.kind == "classes"
+    workers = max(1, min(plan.settings.workers, n_trees - first))
+    kept = np.sort(plan.orders[0])
+    most = _LANES * min(int(depths(trees).max()), p) + 1
+    room = Marks(
+        np.empty((workers, len(kept) + 1), np.uint32),
+        np.empty((workers, _LANES), np.uint64),
+        np.empty((workers, _LANES), np.uint64),
+        np.empty((workers, _LANES), np.uint64),
+        np.empty((workers, _LANES)),
+        np.empty((workers, _LANES)),
+        np.zeros((workers, _LANES * p), np.int64),
+        np.zeros((workers, 1), np.int64),
+        np.empty((workers, 3, most), np.int64),
+        np.empty((workers, most)),
+    )
+    packed = pack(trees, 0)
+    keys = np.array([rng.stream(plan.settings.seed, rng.PERMUTATION, t) for t in range(n_trees)], np.uint64)
+    losses, n_left_out = np.zeros((n_trees - first, p)), np.full(n_trees - first, -1, np.int64)
+    halt = np.zeros(1, np.int64)
+    task = ShuffleColumns(
+        _readable(table),
+        packed.words,
+        packed.words.view(np.float64),
+        trees.root[:-1].copy(),
+        _commonest(trees, known.sizes) if is_label else trees.value,
+        (known.codes if is_label else known.y).astype(np.float64),
+        is_label,
+        kept,
+        draw_bags(plan, n_trees),
+        keys,
+        first,
+        room,
+        losses,
+        n_left_out,
+        halt,
+        np.zeros(1, np.int64),
+    )
+    run(task, workers, halt, lambda: int((n_left_out >= 0).sum()))
+    n_done = int(np.argmax(n_left_out < 0)) if (n_left_out < 0).any() else len(n_left_out)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(losses[:n_done] / (n_left_out[:n_done, None] * task.truth.shape[1]))
+
+
+def _readable(table: Features) -> Any:
+    """Return what ``value_at`` reads: any row, because rows lend each other values."""
+    if isinstance(table, BinnedTable):
+        return CodedRows(table.codes_for_kernels(), table.middles)
+    if table.cells is not None:
+        return table.cells
+    rows = table.sparse.tocsr()
+    return SparseRows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
+
+
+def _commonest(trees: Trees, sizes: list[int]) -> NDArray[np.float64]:
+    """Return the code of the commonest class in every node, a column an output; the first on ties."""
+    parts = np.split(trees.value, np.cumsum(sizes)[:-1], axis=1)
+    return np.stack([part.argmax(axis=1) for part in parts], axis=1).astype(np.float64)

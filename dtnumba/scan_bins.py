@@ -1,0 +1,231 @@
+"""Walk the cuts of histograms at one node and keep the best: ``scan`` for rows, this file for bins.
+
+Features are walked in the order they were drawn in. Where the largest gain wins, one bar is carried through all of
+them: a later cut has to exceed it, so ties fall to the feature drawn first, and only the winner's gain is worked out.
+"""
+
+import numpy as np
+
+from dtnumba._jit import COMPILED, by_having, inline, jitable, lowest_bit, nonzero_among_64
+from dtnumba.criteria import NO_GAIN
+from dtnumba.scan import NOTHING, bar_above, heavy_enough, is_heavier, record_split
+from dtnumba.targets import (
+    bin_sums,
+    clear_bin,
+    keep,
+    rest,
+    rows_in,
+    split_score,
+    take,
+    zero,
+)
+
+_ONE, _TWO, _THREE, _FOUR, _SIX = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(6)
+_63, _ALL = np.uint64(63), ~np.uint64(0)
+
+# What stands beside a bin's code in Work.codes: missing rows go left; the feature's last bin, after which no cut is;
+# the feature has missing rows; and the feature's place in the draw.
+_CODE, _LEFT, _END, _MISSING = np.uint64(511), np.uint64(1 << 9), np.uint64(1 << 10), np.uint64(1 << 11)
+_TEN, _PLACE = np.uint64(10), np.uint64(12)
+# From so many rows on, nearly all bins are occupied, and summing up all of them is faster than looking for these.
+DENSE_ROWS = 160
+# Features whose cuts are scored at once: 30 bins a feature are typical, and vectors like long loops.
+GROUP = 8
+# Each bin of a group twice, where rows are missing.
+N_CUTS = GROUP * 2 * 257
+
+
+@inline
+def occupied_among_64(hist, base, width, masks, slot, word, n_codes):
+    """Return which of 64 bins hold rows: those marked, or, where a bin is one number, those that are not zero."""
+    if width != 1:
+        return masks[(np.uint64(slot) << _TWO) + word]
+    mask = nonzero_among_64(hist, np.uint64(base) + (word << _SIX))
+    last = np.uint64(n_codes)  # what lies beyond is another feature's
+    return mask & (_ALL >> (_63 - (last & _63))) if word == last >> _SIX else mask
+
+
+def _scan_one_by_one(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out):
+    """Score the cuts of features[first:last] at a node of n rows, bin by bin; return how many features vary.
+
+    The tables stand end to end from ``base`` on where ``clears`` (they are emptied then), else by feature.
+    """
+    criterion, limits, varying = job.criterion, job.limits, 0
+    width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
+    bar, scale, best_n, best_feature = NO_GAIN, 0.0, np.int64(0), np.int64(-1)
+    best_left, best_code, best_after, best_side = zero(target, work.best), np.int64(0), np.int64(0), np.int64(0)
+    counts, least, best_missing = limits.min_samples_leaf > 1, limits.min_samples_leaf, False
+    for i in range(first, last):
+        f = features[i]
+        out.gain[f] = NO_GAIN
+        table = np.uint64(base) + np.uint64(i - first if clears else f) * stride
+        missing = np.uint64(splitter.n_codes[f])
+        has_missing = np.int64(rows_in(target, hist, table + missing * width, width) > 0)
+        n_cuts = 0
+        for side in range(has_missing + 1):
+            left, n_left, before, is_last = zero(target, work.left), np.int64(0), np.int64(-1), side == has_missing
+            if side == 1:
+                left = take(target, left, hist, table + missing * width)
+                n_left = rows_in(target, hist, table + missing * width, width)
+            for word in range((missing >> _SIX) + _ONE):
+                mask = occupied_among_64(hist, table, width, masks, i - first, word, missing)
+                while mask != 0:
+                    code = (word << _SIX) + np.uint64(lowest_bit(mask))
+                    mask &= mask - _ONE
+                    at = table + code * width
+                    if side == 0 or code != missing:
+                        if before >= 0:  # a cut between two occupied bins; before the missing one all values go left
+                            n_cuts += 1
+                            right = rest(target, total, left, work.right)
+                            score = split_score(target, criterion, left, right, work)
+                            if (
+                                score > bar
+                                and (not counts or least <= n_left <= n - least)
+                                and heavy_enough(target, left, right, limits.min_weight_leaf)
+                            ):
+                                scale = max(scale, abs(score))
+                                best_feature, best_code, best_after = f, before, np.int64(code)
+                                best_side, best_missing, best_n = np.int64(side), has_missing > 0, n_left
+                                bar, best_left = bar_above(score, scale), keep(target, left, work.best)
+                        left = take(target, left, hist, at)
+                        if counts:
+                            n_left += rows_in(target, hist, at, width)
+                        before = np.int64(code)
+                    if clears and is_last:
+                        clear_bin(target, hist, at, width)
+        varying += n_cuts > 0
+        forget_marks(masks, i - first)
+    if best_feature >= 0:
+        split = (best_n, best_code, best_after, best_side, best_missing)
+        _record(target, splitter, job, total, work, out, best_feature, best_left, split)
+    return varying
+
+
+def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out):
+    """Do as ``_scan_one_by_one`` for statistics that are a few numbers: sum up all bins, then score all cuts.
+
+    So the loop over the bins holds little else, and LLVM scores eight cuts at once.
+    """
+    criterion, limits, least, varying = job.criterion, job.limits, job.limits.min_samples_leaf, 0
+    width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
+    sums, codes, scores, dense = work.sums, work.codes, work.scores, width == 1 and n >= DENSE_ROWS
+    bar, scale, best_code, best_after, best_n = NO_GAIN, 0.0, np.uint64(0), np.int64(-1), np.int64(0)
+    best_left = zero(target, work.best)
+    for group in range(first, last, GROUP):
+        m = np.uint64(0)
+        for i in range(group, min(group + GROUP, last)):
+            f = features[i]
+            out.gain[f] = NO_GAIN
+            table = np.uint64(base) + np.uint64(i - first if clears else f) * stride
+            missing = np.uint64(splitter.n_codes[f])
+            missing_at, n_words = table + missing * width, (missing >> _SIX) + _ONE
+            has_missing = rows_in(target, hist, missing_at, width) > 0
+            place = (np.uint64(i) << _PLACE) | (_MISSING if has_missing else np.uint64(0))
+            for side in range(np.int64(has_missing) + 1):
+                begin, empties, skipped = m, clears and side == has_missing, _ALL
+                a = b = c = d = e = np.int64(0)
+                if side == 1:  # missing rows go left
+                    a, b, c, d, e = _add(hist, missing_at, width, a, b, c, d, e)
+                    skipped, place = ~(_ONE << (missing & _63)), place | _LEFT
+                    if clears:
+                        clear_bin(target, hist, missing_at, width)
+                before = a
+                if dense:
+                    for code in range(missing + np.uint64(side == 0)):
+                        a += hist[table + code]
+                        # Before the first row there is no cut; between the same rows the first one counts.
+                        sums[0, m], codes[m] = a, place | code | (np.uint64(a == before) << _TEN)
+                        m += _ONE
+                        if empties:
+                            hist[table + code] = 0
+                    last_cut = m
+                    while last_cut > begin and sums[0, last_cut - _ONE] == a:
+                        last_cut -= _ONE
+                        codes[last_cut] |= _END
+                    varying += side == 0 and last_cut > begin and sums[0, last_cut - _ONE] != before
+                for word in range(np.uint64(0) if dense else n_words):
+                    mask = occupied_among_64(hist, table, width, masks, i - first, word, missing)
+                    if word == n_words - _ONE:
+                        mask &= skipped
+                    while mask != 0:
+                        code = (word << _SIX) + np.uint64(lowest_bit(mask))
+                        mask &= mask - _ONE
+                        at = table + code * width
+                        a, b, c, d, e = _add(hist, at, width, a, b, c, d, e)
+                        sums[0, m], codes[m] = a, place | code
+                        if width > 1:
+                            sums[1, m] = b
+                        if width > 2:
+                            sums[2, m], sums[3, m], sums[4, m] = c, d, e
+                        m += _ONE
+                        if empties:
+                            clear_bin(target, hist, at, width)
+                if not dense:
+                    codes[m - _ONE] |= _END
+                    varying += side == 0 and m - begin > _ONE
+            if width != 1:
+                forget_marks(masks, i - first)
+        for k in range(m):
+            # Behind a feature's last bin there is no cut. Its score is never read, and a branch would cost the vectors;
+            # interpreted, it would divide by zero.
+            if COMPILED or (codes[k] & _END) == 0:
+                left = bin_sums(target, sums, k)
+                scores[k] = split_score(target, criterion, left, rest(target, total, left, work.right), work)
+        for k in range(m):
+            if scores[k] > bar and (codes[k] & _END) == 0:
+                left = bin_sums(target, sums, k)
+                n_left = rows_in(target, sums[:, k], np.uint64(0), width) if least > 1 else np.int64(0)
+                if (least <= 1 or least <= n_left <= n - least) and heavy_enough(
+                    target, left, rest(target, total, left, work.right), limits.min_weight_leaf
+                ):
+                    scale = max(scale, abs(scores[k]))
+                    best_code, best_left, best_n, bar = codes[k], left, n_left, bar_above(scores[k], scale)
+                    after = k + _ONE
+                    while dense and sums[0, after] == sums[0, k]:
+                        after += _ONE
+                    best_after = np.int64(codes[after] & _CODE)
+    if best_after >= 0:
+        f, has_missing, goes_left = features[best_code >> _PLACE], best_code & _MISSING, best_code & _LEFT
+        code = np.int64(best_code & _CODE)
+        split = (best_n, code, best_after, np.int64(goes_left != 0), has_missing != 0)
+        _record(target, splitter, job, total, work, out, f, best_left, split)
+    return varying
+
+
+@inline
+def _add(hist, at, width, a, b, c, d, e):
+    """Add the numbers of a bin, at most five."""
+    a += hist[at]
+    if width > 1:
+        b += hist[at + _ONE]
+    if width > 2:
+        c += hist[at + _TWO]
+    if width > 3:
+        d += hist[at + _THREE]
+    if width > 4:
+        e += hist[at + _FOUR]
+    return a, b, c, d, e
+
+
+@inline
+def forget_marks(masks, slot):
+    """Unmark the bins of a table."""
+    for word in range(_FOUR):
+        masks[(np.uint64(slot) << _TWO) + word] = np.uint64(0)
+
+
+@inline
+def _record(target, splitter, job, total, work, out, feature, left, split):
+    """Write the best cut as that of its feature; ``after`` is the missing bin where all values go left."""
+    n_left, code, after, missing_left, has_missing = split
+    right = rest(target, total, left, work.right)
+    if not has_missing:
+        missing_left = is_heavier(target, left, right)
+    if after == splitter.n_codes[feature]:
+        after = np.int64(NOTHING)
+    record_split(out, feature, target, job.criterion, left, right, work, (n_left, code, after, missing_left))
+
+
+jitable(_scan_one_by_one)
+jitable(_scan_at_once)
+scan_bins = by_having("bin_sums", _scan_at_once, _scan_one_by_one)

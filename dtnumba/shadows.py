@@ -1,0 +1,59 @@
+"""A forest that only measures features: beside every column stands its shadow, which can tell nothing.
+
+Shadow j holds column j with the rows in another order, the same for all shadows. It is split on as often as a column
+with these values is by chance, and what is left after subtracting it is what the column tells (Nembrini, Koenig &
+Wright 2018). Trees of the forest that predicts are not touched.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dtnumba import rng
+from dtnumba.forest import Ends, grow_forest
+from dtnumba.trees import decreases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dtnumba.forest import ForestPlan, GrowForest
+
+
+def with_shadows(plan: ForestPlan) -> ForestPlan:
+    """Return the plan of a forest on twice as many columns; a node draws as many of them as before.
+
+    Of equal splits the one drawn first wins: were it the first column, a column would win against its shadow.
+    """
+    splitter, ends = plan.splitter, plan.ends
+    codes, p = splitter.codes, plan.n_features
+    kept = np.sort(plan.orders[0])
+    # The order of random numbers is a random order.
+    draws = rng.mix_all(rng.stream(plan.settings.seed, rng.SHADOW), np.arange(len(kept)))
+    wide = np.zeros((len(codes), 2 * p), codes.dtype)
+    wide[:, :p] = codes
+    wide[kept, p:] = codes[kept[np.argsort(draws, kind="stable")]]
+    twice = Ends(
+        np.tile(ends.low, 2),
+        np.tile(ends.high, 2),
+        np.concatenate([ends.first_code, ends.first_code[-1] + ends.first_code[1:]]),
+        ends.drawn,
+    )
+    changed = {"codes": wide, "n_codes": np.tile(splitter.n_codes, 2)}
+    changed |= {name: getattr(twice, name) for name in ("low", "high", "first_code") if hasattr(splitter, name)}
+    return plan._replace(splitter=splitter._replace(**changed), ends=twice, n_features=2 * p)
+
+
+def corrected_decreases(
+    plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowForest, int], bool]
+) -> NDArray[np.float64]:
+    """Return what each column takes off the impurity beyond its shadow, in trees first .. n_trees - 1 or a prefix."""
+    p = plan.n_features
+    trees = grow_forest(with_shadows(plan), first, n_trees, run)
+    if trees is None:
+        return np.empty((0, p))
+    table = decreases(trees, 2 * p)
+    return np.asarray(table[:, :p] - table[:, p:])
