@@ -13,7 +13,22 @@ from pathlib import Path
 
 from measure import HERE, Row, parse, surroundings, table
 
-TREES = ("bins", "exact", "histogram", "regression", "predict", "small", "criterion", "memory", "batches", "start")
+TREES = (
+    "bins",
+    "exact",
+    "histogram",
+    "regression",
+    "predict",
+    "small",
+    "criterion",
+    "pruning",
+    "memory",
+    "batches",
+    "classes",
+    "categories",
+    "start",
+)
+CHOOSING = ("validation",)
 FORESTS = (
     "forest",
     "forest_regression",
@@ -41,8 +56,8 @@ def rows_of(script, arguments):
 
 
 def run():
-    known = {"forests": FORESTS} | {name: (name,) for name in (*TREES, *FORESTS)}
-    chosen = [name for argument in sys.argv[1:] for name in known.get(argument, ())] or [*TREES, *FORESTS]
+    known = {"forests": FORESTS} | {name: (name,) for name in (*TREES, *CHOOSING, *FORESTS)}
+    chosen = [name for argument in sys.argv[1:] for name in known.get(argument, ())] or [*TREES, *CHOOSING, *FORESTS]
     arguments = [argument for argument in sys.argv[1:] if argument not in known]
     options, rows = parse(__doc__, arguments), []
     around = surroundings(options)

@@ -1,9 +1,10 @@
 """The tables that benchmarks run on: seeded, made once and kept in the temporary folder.
 
-Every maker returns (X, y, X_test, y_test), X as float32 in C order.
+Every maker returns (X, y, X_test, y_test), X as float32 in C order if not said otherwise.
 
 H           28 numeric columns, two classes, a twentieth of the labels wrong (scikit-learn's make_classification)
 friedman    Friedman-1: 20 columns of which 5 count, and unit noise
+categories  ten columns of up to 10,000 levels, as int32
 covtype     forest cover types, 12 columns, 7 classes; read from a folder that the caller names
 """
 
@@ -62,6 +63,16 @@ def friedman(rows, seed=0):
     X = draw.random((rows + 50_000, 20), dtype=np.float32)
     signal = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
     return _parted(X, signal + draw.standard_normal(len(X)), rows)
+
+
+@_kept
+def categories(rows, seed=0):
+    """Ten columns of up to 10,000 levels, few of them common, and a sum of their effects."""
+    draw = np.random.default_rng(seed)
+    codes = np.minimum(draw.zipf(1.3, size=(rows + 100_000, 10)) - 1, 9_999).astype(np.int32)
+    effect = draw.standard_normal((10, 10_000))
+    score = effect[np.arange(10), codes].sum(axis=1) + draw.standard_normal(len(codes))
+    return _parted(codes, (score > np.median(score)).astype(np.int64), rows)
 
 
 def covtype(folder, rows=None):

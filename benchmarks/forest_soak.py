@@ -16,6 +16,7 @@ import numpy as np
 from peak_memory import give_back, resident
 
 import dtnumba
+from dtnumba.trees import arrays_of
 
 N_THREADS, N_ROUNDS = 8, 25  # each round, a fit and predictions a thread: 200 in all
 GROWTH, LOOKS = 16e6, 5  # bytes, between the medians of so many rounds: the C library's heaps go up and down by 10 MB
@@ -56,7 +57,7 @@ def drawn_cases(seed):
 def digest(model, X):
     """Return a digest of the trees and of what they predict."""
     found = hashlib.sha256()
-    for array in (*model.trees_, model.predict(X), model.apply(X[:100])):
+    for array in (*arrays_of(model.trees_), model.predict(X), model.apply(X[:100])):
         found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()
 

@@ -11,6 +11,7 @@ import numpy as np
 from peak_memory import WARM_ROWS, peak_above
 
 from dtnumba import DecisionTreeClassifier, RandomForestClassifier, RandomForestRegressor, bin_batches
+from dtnumba.trees import arrays_of
 
 COLUMNS, BATCH, TEST_ROWS = 28, 100_000, 50_000
 SHALLOW = {"n_estimators": 2, "max_depth": 8}
@@ -49,7 +50,7 @@ def run(kind, rows, threads):
 
     above = peak_above(train)
     X_test, y_test = rows_of(1 << 20, TEST_ROWS)
-    trees = sum(column.nbytes for column in model.trees_)
+    trees = sum(column.nbytes for column in arrays_of(model.trees_))
     found = {"above": above, "codes": held[0], "trees": trees, "leaves": int(model.trees_.n_leaves)}
     least = 0.1 if kind == "regressor" else 0.65
     print(json.dumps(found | {"score": model.score(X_test, y_test), "least": least, "seconds": seconds}))

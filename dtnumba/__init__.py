@@ -6,7 +6,7 @@ criteria, targets (one split) -> grow, grow_tree (a tree) -> finish (thresholds,
 
 __version__ = "0.1.0"
 
-from dtnumba import information
+from dtnumba import information, pruners, validation
 from dtnumba.batches import bin_batches
 from dtnumba.errors import NotFittedError
 from dtnumba.estimators import (
@@ -19,6 +19,7 @@ from dtnumba.estimators import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from dtnumba.pruning import prune
 
 __all__ = [
     "DecisionTreeClassifier",
@@ -33,4 +34,7 @@ __all__ = [
     "__version__",
     "bin_batches",
     "information",
+    "prune",
+    "pruners",
+    "validation",
 ]

@@ -178,6 +178,11 @@ class KernelCache(_Cache):  # type: ignore[misc] # Numba's classes are untyped
         key = repr((_STAMP, self._py_func.__module__, line, described, codegen.magic_tuple(), _settings()))
         return folder / f"{self._name()}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.nbc"
 
+    def holds(self, sig: tuple[Any, ...], codegen: Any) -> bool:
+        """Tell whether there is an entry for these argument types."""
+        path = self._path(sig, codegen)
+        return path is not None and path.exists()
+
     def load_overload(self, sig: tuple[Any, ...], target_context: Any) -> Any:
         """Return the kernel for these argument types, or None where it must be compiled."""
         target_context.refresh()

@@ -22,7 +22,8 @@ from numba import int64, njit, prange
 from numba._dispatcher import compute_fingerprint
 from numba.core import config, types
 from numba.core.cgutils import alloca_once
-from numba.core.imputils import impl_ret_borrowed
+from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import intrinsic, overload, register_jitable
 
@@ -236,13 +237,51 @@ if COMPILED:
         return types.void(columns, offsets, ranks, types.int64, leaves, types.int64), codegen
 
     @intrinsic
-    def _value_at(typingctx, pointer):
+    def address_of(typingctx, value):
+        """Return a pointer to a copy of a value, good until the caller returns: what kernels pass to one another.
+
+        Its items can be read off a pointer like those of the tuple: ``job.codes``. An item that is a NamedTuple with
+        ``by_address = True`` is read as a pointer in turn. A tuple of fifty arrays passed by value took a kernel of
+        thirty lines minutes to compile, because every look at an item copied all of them.
+        """
+
+        def codegen(context, builder, signature, args):
+            model = context.data_model_manager[signature.args[0]]
+            data = model.as_data(builder, args[0])
+            slot = alloca_once(builder, data.type)
+            builder.store(data, slot)
+            return slot
+
+        return types.CPointer(value)(value), codegen
+
+    @intrinsic
+    def value_at(typingctx, pointer):
         def codegen(context, builder, signature, args):
             model = context.data_model_manager[signature.return_type]
             value = model.load_from_data_pointer(builder, args[0])
             return impl_ret_borrowed(context, builder, signature.return_type, value)
 
         return pointer.dtype(pointer), codegen
+
+    @infer_getattr
+    class _Items(AttributeTemplate):
+        key = types.CPointer
+
+        def generic_resolve(self, pointer, name):
+            if isinstance(pointer.dtype, types.BaseNamedTuple) and name in pointer.dtype.fields:
+                item = pointer.dtype[pointer.dtype.fields.index(name)]
+                by_address = getattr(getattr(item, "instance_class", None), "by_address", False)
+                return types.CPointer(item) if by_address else item
+            return None
+
+    @lower_getattr_generic(types.CPointer)
+    def _item_of(context, builder, pointer, value, name):
+        index, item = pointer.dtype.fields.index(name), pointer.dtype[pointer.dtype.fields.index(name)]
+        place = builder.gep(value, [ir.Constant(ir.IntType(32), 0), ir.Constant(ir.IntType(32), index)])
+        if getattr(getattr(item, "instance_class", None), "by_address", False):
+            return place
+        loaded = context.data_model_manager[item].load_from_data_pointer(builder, place)
+        return impl_ret_borrowed(context, builder, item, loaded)
 
 else:
 
@@ -277,8 +316,11 @@ else:
                 node = 2 * node + 1 + int(columns[int(offsets[item]) + row] > ranks[item])
             leaves[at + row] = node - 63
 
-    def _value_at(pointer):
+    def value_at(pointer):
         return pointer
+
+    def address_of(value):
+        return value
 
 
 run = by_type("run")
@@ -286,7 +328,7 @@ run = by_type("run")
 
 @kernel
 def _run_at(pointer, worker):
-    run(_value_at(pointer), worker)
+    run(value_at(pointer), worker)
 
 
 if COMPILED:
@@ -359,6 +401,14 @@ def _entry_of(task):
         address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
         found = _compiled[kind] = (address, code)
     return found[0]
+
+
+def is_compiled(task):
+    """Tell whether the code of a task is there, in this process or on disk, so that ``launch`` starts at once."""
+    if not COMPILED or compute_fingerprint(task) in _compiled:
+        return True
+    holds = getattr(_run_at._cache, "holds", None)  # noqa: SLF001  ours, where Numba is one that is known
+    return holds is not None and holds((types.CPointer(numba.typeof(task)), int64), _run_at.targetctx.codegen())
 
 
 _pool_is_inherited = False  # a forked child inherits the threads' bookkeeping, but not the threads
@@ -439,6 +489,7 @@ def _run_masked(entry, address, workers):
 
 __all__ = [
     "COMPILED",
+    "address_of",
     "by_having",
     "by_type",
     "choose_leaves",
@@ -446,6 +497,7 @@ __all__ = [
     "in_python",
     "inline",
     "int64",
+    "is_compiled",
     "jitable",
     "kernel",
     "launch",
@@ -454,4 +506,5 @@ __all__ = [
     "part",
     "take_many",
     "take_ticket",
+    "value_at",
 ]

@@ -1,9 +1,9 @@
 """Tables larger than memory become codes, a batch at a time: one byte a value.
 
-The first pass counts the rows, draws a sample of them and notes the values of columns that have few; edges follow from
-these. The second pass writes the codes into their final place. Where all rows fit into the sample, it is the table, and
-nothing is read twice. Whether a row is drawn depends on its number alone, so no code depends on how rows are cut into
-batches.
+The first pass counts the rows, draws a sample of them, and notes all levels of categories and the values of columns
+that have few; edges follow from these. The second pass writes the codes into their final place. Where all rows fit into
+the sample, it is the table, and nothing is read twice. Whether a row is drawn depends on its number alone, so no code
+depends on how rows are cut into batches.
 """
 
 from __future__ import annotations
@@ -11,19 +11,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from dtnumba import rng
 from dtnumba._jit import n_workers
 from dtnumba.binned_table import BinnedTable
-from dtnumba.bins import MOST_BINS, SAMPLE_ROWS, Bins, bins_of_sample, histogram_codes, write_codes
+from dtnumba.bins import (
+    MOST_BINS,
+    SAMPLE_ROWS,
+    Bins,
+    add_levels,
+    bins_of_sample,
+    code_dtype,
+    histogram_codes,
+    write_codes,
+    write_levels,
+)
+from dtnumba.categories import CATEGORICAL_FEATURES_ARE, Gathered, GatheredLevels, KnownLevels, is_choice
 from dtnumba.frames import is_frame
-from dtnumba.table import MOST_ROWS, Cells, Table, cells_of, read_table
+from dtnumba.table import MOST_ROWS, Cells, Table, cells_of, read_table, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from dtnumba.categories import Categories
 
 _CALLER = "bin_batches"
 _BLOCK_CELLS = 1 << 22  # read at a time from an array, and looked at together
@@ -35,7 +47,7 @@ _CALL_ANEW = (
 
 
 def bin_batches(
-    make_batches: Callable[[], Iterable[Any]] | Any, max_bins: int = 255, categorical_features: None = None
+    make_batches: Callable[[], Iterable[Any]] | Any, max_bins: int = 255, categorical_features: Any = None
 ) -> BinnedTable:
     """Return the codes of a table that need not fit into memory; ``fit`` of a histogram learner takes them as X.
 
@@ -46,16 +58,17 @@ def bin_batches(
         arrays, frames or sparse matrices of the same columns and of any number of rows, or one array. An array in its
         place is read in blocks of rows.
     max_bins : int
-        Most values of a column that get codes of their own, 2 to 255. A column of no more distinct values is coded
-        exactly; others are cut at quantiles.
-    categorical_features : None
-        Which columns are categories: none yet.
+        Most values of a column of numbers that get codes of their own, 2 to 255. A column of no more distinct values
+        is coded exactly; others are cut at quantiles. The levels of a category get a code each, however many there are.
+    categorical_features : None, "from_dtype", list of names or indices or boolean mask
+        Which columns are categories, as in the learners.
 
     Returns
     -------
     BinnedTable
-        One byte a value. It is the same however the rows are cut into batches. Up to 50,000 rows, its codes are those
-        that ``fit`` makes of the values; above, its edges come from a sample of so many rows.
+        One byte a value; two or four where a category has more than 255 levels. It is the same however the rows are
+        cut into batches. Up to 50,000 rows, its codes are those that ``fit`` makes of the values; above, its edges come
+        from a sample of so many rows.
 
     Examples
     --------
@@ -77,12 +90,10 @@ def bin_batches(
             f"max_bins={max_bins!r}: must be an int in the range [2, {MOST_BINS}]; a code is one byte, and one code "
             "stands for missing"
         )
-    if categorical_features is not None:
-        raise ValueError(
-            f"categorical_features={categorical_features!r}: must be None. Categories and dates are not supported yet: "
-            "encode the column first, e.g. as ordinal codes or numbers of days"
-        )
-    source, most, workers = _Source(make_batches), int(max_bins), n_workers(None)
+    if not is_choice(categorical_features):
+        raise TypeError(f"categorical_features={categorical_features!r}: must be {CATEGORICAL_FEATURES_ARE}")
+    gathered = GatheredLevels(categorical_features, _CALLER)
+    source, most, workers = _Source(make_batches, gathered), int(max_bins), n_workers(None)
     seen = _FirstPass(most, workers)
     for cells in source.blocks():
         seen.see(cells)
@@ -91,22 +102,24 @@ def bin_batches(
         raise ValueError(
             f"make_batches yielded no rows: {_CALLER} needs at least one; a generator that was used up yields none"
         )
+    found = gathered.finish()
+    seen.renumber(found.places)
+    dtype = seen.sample.rows.dtype
     if seen.n_rows <= SAMPLE_ROWS:
-        table = seen.sample.as_table()
+        table = seen.sample.as_table(found)
         codes, bins = histogram_codes(table, np.arange(table.n_rows, dtype=np.uint32), most, workers)
     else:
-        bins = seen.bins()
-        dtype, n_rows = seen.sample.rows.dtype, seen.n_rows
+        bins, n_rows = seen.bins(found), seen.n_rows
         del seen  # the sample, before there are codes
-        codes = _second_pass(source, bins, n_rows, dtype, workers)
-        return BinnedTable(codes, bins, most, dtype, source.names)
-    return BinnedTable(codes, bins, most, seen.sample.rows.dtype, source.names)
+        codes, bins = _second_pass(source, bins, n_rows, dtype, found, workers)
+    return BinnedTable(codes, bins, most, dtype, source.names, found.levels, found.nominal)
 
 
 class _Source:
     """Batches as blocks of cells, checked to have the same columns."""
 
-    def __init__(self, make_batches: Any) -> None:
+    def __init__(self, make_batches: Any, categories: Categories) -> None:
+        self.categories = categories
         if not (callable(make_batches) or _is_table(make_batches)):
             is_used_up = hasattr(make_batches, "__next__")
             raise TypeError(
@@ -156,7 +169,7 @@ class _Source:
             )
         try:
             # As in fit: integers that float64 cannot tell apart are an error, within a batch.
-            table = read_table(batch, _CALLER)
+            table = read_table(batch, _CALLER, categories=self.categories)
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"batch {k}: {error}") from error
@@ -204,15 +217,9 @@ def _cut(cells: Cells) -> Iterator[Cells]:
         yield cells._replace(offset=cells.offset + start * cells.row_step, n_rows=n)
 
 
-def _values(cells: Cells) -> NDArray[Any]:
-    """Return the rows and columns of cells, where they lie."""
-    steps = np.array([cells.row_step, cells.column_step]) * cells.flat.itemsize
-    return as_strided(cells.flat[cells.offset :], (cells.n_rows, cells.n_columns), steps.tolist(), writeable=False)
-
-
 def _as(cells: Cells, dtype: np.dtype[Any]) -> Cells:
     """Return cells of a dtype: a narrower batch is widened, so that all are coded alike."""
-    return cells if cells.flat.dtype == dtype else cells_of(_values(cells).astype(dtype))
+    return cells if cells.flat.dtype == dtype else cells_of(values_of(cells).astype(dtype))
 
 
 class _FirstPass:
@@ -234,9 +241,21 @@ class _FirstPass:
         self.few.see(cells)
         self.n_rows += cells.n_rows
 
-    def bins(self) -> Bins:
-        """Return the bins of more rows than fit into the sample."""
-        bins: Bins = bins_of_sample(self.sample.as_table(), self.most, self.few.values, self.few.workers)
+    def renumber(self, places: Sequence[NDArray[np.float64] | None]) -> None:
+        """Give the levels of categories their final numbers."""
+        for f, place in enumerate(places):
+            if place is None:
+                continue
+            rows, values = self.sample.rows[: self.sample.n, f], self.few.values[f]
+            rows[...] = np.append(place, np.nan)[np.where(np.isnan(rows), len(place), rows).astype(np.int64)]
+            self.few.values[f] = None if values is None else np.sort(place[values.astype(np.int64)])
+
+    def bins(self, found: Gathered) -> Bins:
+        """Return the bins of more rows than fit into the sample; those of categories without an order stay empty."""
+        values = self.few.values
+        if found.nominal is not None:
+            values = [None if is_one else known for is_one, known in zip(found.nominal, values, strict=True)]
+        bins: Bins = bins_of_sample(self.sample.as_table(found), self.most, values, self.few.workers)
         return bins
 
 
@@ -262,7 +281,7 @@ class _Sample:
                 self._drop()
             self._reserve(self.n + len(taken), cells.n_columns)
             to = slice(self.n, self.n + len(taken))
-            self.draws[to], self.rows[to] = draws[taken], _values(cells)[rows[taken]]
+            self.draws[to], self.rows[to] = draws[taken], values_of(cells)[rows[taken]]
             self.n += len(taken)
 
     def _reserve(self, n: int, p: int) -> None:
@@ -285,10 +304,11 @@ class _Sample:
         self.draws[holes], self.rows[holes] = self.draws[movers], self.rows[movers]
         self.n = SAMPLE_ROWS
 
-    def as_table(self) -> Table:
+    def as_table(self, found: Gathered) -> Table:
         """Return the sample: all rows in their order, or the drawn ones in no order."""
         self._drop()
-        return Table(self.n, self.rows.shape[1], None, cells_of(self.rows[: self.n]), None)
+        cells = cells_of(self.rows[: self.n])
+        return Table(self.n, self.rows.shape[1], None, cells, None, None, found.levels, found.nominal)
 
 
 class _FewValues:
@@ -307,10 +327,10 @@ class _FewValues:
         if not few:
             return
         columns, known = zip(*few, strict=True)
-        part = cells if len(few) == cells.n_columns else cells_of(_values(cells)[:, columns])
+        part = cells if len(few) == cells.n_columns else cells_of(values_of(cells)[:, columns])
         table, codes = Table(cells.n_rows, len(few), None, part, None), np.empty((cells.n_rows, len(few)), np.uint8)
         for k in write_codes(table, _exact_bins(known), codes, self.workers, np.ones(len(few), bool)):
-            column = _values(part)[:, k]
+            column = values_of(part)[:, k]
             new = column[np.append(known[k], np.nan)[codes[:, k]] != column]
             self.values[columns[k]] = self._joined(known[k], new[~np.isnan(new)])
 
@@ -329,22 +349,33 @@ def _exact_bins(columns: Sequence[NDArray[np.float64]]) -> Bins:
     return Bins(n_codes, first_code, values, values, np.ones(len(columns), bool))
 
 
-def _second_pass(source: _Source, bins: Bins, n_rows: int, dtype: np.dtype[Any], workers: int) -> NDArray[np.uint8]:
+def _second_pass(
+    source: _Source, bins: Bins, n_rows: int, dtype: np.dtype[Any], found: Gathered, workers: int
+) -> tuple[NDArray[Any], Bins]:
     """Write the codes of all rows where they stay."""
-    codes, at = np.empty((n_rows, source.n_features), np.uint8), 0
+    source.categories = KnownLevels(found.levels, f"which the first pass had not: {_CALL_ANEW}")
+    complete = add_levels(bins, found.levels, found.nominal)
+    codes, at = np.empty((n_rows, source.n_features), code_dtype(complete)), 0
     for cells in source.blocks():
         if at + cells.n_rows > n_rows:
             raise ValueError(f"the second pass has more rows than the first, which had {n_rows}: {_CALL_ANEW}")
         if np.promote_types(cells.flat.dtype, dtype) != dtype:
             raise ValueError(f"the second pass has {cells.flat.dtype} values, the first had {dtype}: {_CALL_ANEW}")
-        table = Table(cells.n_rows, cells.n_columns, None, _as(cells, dtype), None)
-        strays = write_codes(table, bins, codes[at : at + cells.n_rows], workers, bins.exhaustive)
+        values = _as(cells, dtype)
+        table = Table(cells.n_rows, cells.n_columns, None, values, None, None, found.levels, found.nominal)
+        block = codes[at : at + cells.n_rows]
+        # Kernels write bytes alone.
+        narrow = block if codes.dtype == np.uint8 else np.empty(block.shape, np.uint8)
+        strays = write_codes(table, bins, narrow, workers, bins.exhaustive)
         if len(strays):
             raise ValueError(
                 f"the second pass has a value in column {int(strays[0])} that the first had not: {_CALL_ANEW}"
             )
+        if narrow is not block:
+            block[...] = narrow
+        write_levels(table, block)
         at += cells.n_rows
-        del table, cells
+        del table, values, cells
     if at < n_rows:
         raise ValueError(f"the second pass has {at} rows, the first had {n_rows}: {_CALL_ANEW}")
-    return codes
+    return codes, complete

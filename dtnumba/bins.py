@@ -4,6 +4,8 @@ A code orders like the value, and the last one of a column, ``n_codes``, stands 
 quantiles over all rows up to 50k rows and over a seeded sample above, weights ignored; a column of at most 255
 distinct values gets one code a value, whatever the number of rows. Quantiles do not look at the target, so codes of one
 data set may be shared by the folds of a cross-validation.
+
+A category's levels are its codes, however many there are: none is ever merged with another.
 """
 
 from dataclasses import dataclass, replace
@@ -26,6 +28,7 @@ from dtnumba.sorting import (
     sort_scratch,
     sorted_column,
 )
+from dtnumba.table import values_of
 
 SAMPLE_ROWS = 50_000
 MOST_BINS = 255
@@ -43,11 +46,11 @@ class Bins:
     high: np.ndarray
     exhaustive: np.ndarray  # (p,) bool: one code a distinct value
 
-    def edges(self, dtype):
+    def edges(self, dtype, has_edges=True):
         """Return a (p, 256) table of upper edges, padded with +inf: code(x) = how many edges are < x."""
         p = len(self.n_codes)
         table = np.full((p, _TABLE), np.inf, dtype)
-        for f in range(p):
+        for f in np.flatnonzero(np.broadcast_to(has_edges, p)):
             at = slice(self.first_code[f], self.first_code[f + 1])
             table[f, : max(self.n_codes[f] - 1, 0)] = floor_to(midpoint(self.high[at][:-1], self.low[at][1:]), dtype)
         return table
@@ -190,23 +193,26 @@ def sample_rows(kept):
 
 
 def make_bins(table, kept, most, workers):
-    """Choose histogram bins of a table's columns from rows ``kept``."""
-    p, sample = table.n_features, sample_rows(kept)
-    n_codes, exhaustive = np.empty(p, np.int64), np.empty(p, np.uint8)
-    low = high = None
-    for first, cells in table.columns(0, p):
+    """Choose histogram bins of a table's columns from rows ``kept``; those of categories stay empty."""
+    p, sample, dtype = table.n_features, sample_rows(kept), dtype_of(table)
+    n_codes, exhaustive = np.zeros(p, np.int64), np.ones(p, np.uint8)
+    low, high = np.zeros((p, MOST_BINS), dtype), np.zeros((p, MOST_BINS), dtype)
+    for first, cells in table.numbers():
         bits, form = bits_of(cells)
-        if low is None:
-            dtype = cells.flat.dtype
-            low, high = np.zeros((p, MOST_BINS), bits.flat.dtype), np.zeros((p, MOST_BINS), bits.flat.dtype)
         threads = workers if len(sample) * cells.n_columns >= PARALLEL_CELLS else 1
         scratch, counter = sort_scratch(bits.flat, len(sample), threads), np.zeros(1, np.int64)
-        launch(MakeBins(bits, form, scratch, sample, first, most, n_codes, low, high, exhaustive, counter), threads)
+        ends = low.view(bits.flat.dtype), high.view(bits.flat.dtype)
+        launch(MakeBins(bits, form, scratch, sample, first, most, n_codes, *ends, exhaustive, counter), threads)
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
     used = np.arange(MOST_BINS) < n_codes[:, None]
-    low, high = (part.view(dtype).astype(np.float64)[used] for part in (low, high))
+    low, high = (part.astype(np.float64)[used] for part in (low, high))
     bins = Bins(n_codes, first_code, low, high, exhaustive.astype(bool))
     return bins if len(sample) == len(kept) else _between_samples(bins, dtype.type)
+
+
+def dtype_of(table):
+    """Return the dtype of a table's values."""
+    return table.cells.flat.dtype if table.cells is not None else table.csc.dtype
 
 
 def _between_samples(bins, dtype):
@@ -232,15 +238,17 @@ def bins_of_sample(sample, most, values, workers):
 
 
 def write_codes(table, bins, codes, workers, claims=None):
-    """Write the histogram codes of every row; return the columns that hold values unknown to bins that claim all."""
-    p = table.n_features
-    dtype = table.cells.flat.dtype.type if table.cells is not None else table.csc.dtype.type
+    """Write the histogram codes of every row; return the columns that hold values unknown to bins that claim all.
+
+    Those of categories are left as they are.
+    """
+    p, dtype = table.n_features, dtype_of(table).type
     edges = bins.edges(dtype)
     claims = np.zeros(p, np.uint8) if claims is None else claims.astype(np.uint8)
     values, stray = np.zeros((p, _TABLE) if claims.any() else (0, 0), dtype), np.zeros(p, np.uint8)
     for f in np.flatnonzero(claims):
         values[f, : bins.n_codes[f]] = bins.low[bins.first_code[f] : bins.first_code[f + 1]]
-    for first, cells in table.columns(0, p):
+    for first, cells in table.numbers():
         task = CodeRows(
             cells, edges.ravel(), values.ravel(), bins.n_codes, claims, codes, first, stray, np.zeros(1, np.int64)
         )
@@ -249,12 +257,12 @@ def write_codes(table, bins, codes, workers, claims=None):
 
 
 def histogram_codes(table, kept, most, workers):
-    """Return (codes, Bins) of a table, at most ``most`` values a column."""
+    """Return (codes, Bins) of a table, at most ``most`` values a column of numbers."""
     if is_small(table, kept) and len(kept) == table.n_rows:
         codes, bins = _rank_few(table, kept)
-        if int(bins.n_codes.max(initial=0)) <= most:
+        if int(bins.n_codes.max(initial=0, where=ordered(table))) <= most:
             values = bins.low.astype(np.float64)
-            return codes.astype(np.uint8), replace(bins, low=values, high=values)
+            return _narrowed(codes, replace(bins, low=values, high=values))
     bins = make_bins(table, kept, most, workers)
     codes = np.empty((table.n_rows, table.n_features), np.uint8)
     sampled = len(kept) > SAMPLE_ROWS
@@ -262,7 +270,41 @@ def histogram_codes(table, kept, most, workers):
     if len(strays):
         bins = _with_all_values(bins, table, kept, most, strays)
         write_codes(table, bins, codes, workers)
+    return with_levels(table, codes, bins)
+
+
+def ordered(table):
+    """Return a mask of the columns that are no categories."""
+    return np.ones(table.n_features, bool) if table.nominal is None else ~table.nominal
+
+
+def with_levels(table, codes, bins):
+    """Return (codes, Bins) with those of categories, in the narrowest unsigned dtype that holds all."""
+    bins = add_levels(bins, table.levels, table.nominal)
+    codes = codes.astype(code_dtype(bins), copy=False)
+    write_levels(table, codes)
     return codes, bins
+
+
+def add_levels(bins, levels, nominal):
+    """Return bins with a code for each level of a category."""
+    if nominal is None:
+        return bins
+    numbers = {f: np.arange(len(levels[f]), dtype=bins.low.dtype) for f in np.flatnonzero(nominal)}
+    bins = replace(bins, exhaustive=bins.exhaustive | nominal)
+    return _with_columns(bins, {f: (values, values) for f, values in numbers.items()})
+
+
+def write_levels(table, codes):
+    """Write the codes of categories: the numbers of the levels, and how many there are for a missing one."""
+    if table.nominal is None:
+        return
+    values, columns = values_of(table.cells), np.flatnonzero(table.nominal)
+    for start in range(0, table.n_rows, _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        for f in columns:
+            x = values[rows, f]
+            codes[rows, f] = np.where(np.isnan(x), table.n_levels(f), x)
 
 
 def _with_all_values(bins, table, kept, most, strays):
@@ -296,31 +338,41 @@ def rank_codes(table, kept, workers):
     """Return (codes, Bins) with one code a distinct value, in the narrowest unsigned dtype that holds them."""
     if is_small(table, kept):
         return _narrowed(*_rank_few(table, kept))
-    n, p = len(kept), table.n_features
-    codes, n_codes, distinct = np.empty((table.n_rows, p), np.uint32), np.empty(p, np.int64), None
-    for first, cells in table.columns(0, p):
+    n, p, dtype = len(kept), table.n_features, dtype_of(table)
+    codes, n_codes = np.empty((table.n_rows, p), np.uint32), np.zeros(p, np.int64)
+    distinct = np.empty(p * n, dtype)
+    for first, cells in table.numbers():
         bits, form = bits_of(cells)
-        if distinct is None:
-            distinct, dtype = np.empty(p * n, bits.flat.dtype), cells.flat.dtype
         threads = workers if n * cells.n_columns >= PARALLEL_CELLS else 1
         scratch, counter = sort_scratch(bits.flat, n, threads), np.zeros(1, np.int64)
-        launch(RankColumns(bits, form, scratch, kept, codes, first, distinct, n_codes, counter), threads)
-    values = np.concatenate([distinct[f * n : f * n + n_codes[f]] for f in range(p)]).view(dtype)
+        out = distinct.view(bits.flat.dtype)
+        launch(RankColumns(bits, form, scratch, kept, codes, first, out, n_codes, counter), threads)
+    values = np.concatenate([distinct[f * n : f * n + n_codes[f]] for f in range(p)])
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
-    return _narrowed(codes, Bins(n_codes, first_code, values, values, np.ones(p, bool)))
+    bins = Bins(n_codes, first_code, values, values, np.ones(p, bool))
+    return _narrowed(*with_levels(table, codes, bins))
 
 
 def _narrowed(codes, bins):
+    return codes.astype(code_dtype(bins), copy=False), bins
+
+
+def code_dtype(bins):
+    """Return the narrowest dtype that holds every code, and that of a missing value."""
     most = int(bins.n_codes.max(initial=0))
-    return codes.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32, copy=False), bins
+    return np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32
 
 
 def _rank_few(table, kept):
     """Rank the columns of a small table with NumPy; rows that are not kept get the code 0."""
-    p = table.n_features
+    p, is_number = table.n_features, ordered(table)
     codes, n_codes, distinct = np.zeros((table.n_rows, p), np.uint32), np.empty(p, np.int64), []
     for f, column in enumerate(columns_of(table.cells, kept)):
-        values, ranks = np.unique(column, return_inverse=True)
+        if not is_number[f]:
+            n = table.n_levels(f)
+            values, ranks = np.arange(n, dtype=column.dtype), np.where(np.isnan(column), n, column)
+        else:
+            values, ranks = np.unique(column, return_inverse=True)
         n_codes[f] = len(values) - np.isnan(values).sum()
         codes[kept, f] = ranks
         distinct.append(values[: n_codes[f]] + values.dtype.type(0))  # the zero that is not negative

@@ -20,11 +20,11 @@ _STATISTICS = ("n_samples", "weight", "impurity", "gain")
 
 def compacted(trees: Trees) -> Trees:
     """Return trees that answer the same and hold no statistics."""
-    if trees.is_compact:
+    if trees.is_compact or trees.may_stay:  # inner nodes answer there, too
         return trees
     value, value_row = _shared(leaf_values(trees))
     dropped = {name: getattr(trees, name)[:0].copy() for name in _STATISTICS}
-    if trees.is_binary:
+    if trees.has_two_children:
         dropped["right"] = trees.right[:0].copy()
         if trees.feature.max() < 1 << 15:
             dropped["feature"] = trees.feature.astype(np.int16)

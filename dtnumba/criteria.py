@@ -18,15 +18,20 @@ score(left, right, weight_left, weight_right) -> float
     the same. Left out: ``-(weight_left * impurity(left) + weight_right * impurity(right))``.
 gain(parent, children, weights) -> float
     Decrease of impurity by a split into V >= 2 children, per unit of the node's weight. ``children[v]`` are stats.
+    It may be negative where a test has its price (``mdl``); such a split is not taken.
     Left out: ``impurity(parent) - sum of share * impurity(child)``.
 information(share) -> float
     Split information of a child that receives this share of the weight; summed over the children. Left out: 0.
 choose(gains, informations, features, n) -> int
     Which of the n candidate features wins, as an index into ``features``; ``gains[f]`` is -inf where a feature offers
-    nothing, and -1 means no split. Left out: the largest gain, on (near-)ties the feature that was drawn first.
+    nothing, and -1 means no split, as does the choice of such a feature. Left out: the largest gain, on (near-)ties
+    the feature that was drawn first.
 loss(y, value) -> float
     For numbers: the loss of one row in a leaf with this value; its mean is the impurity shown for a node. Left out:
     ``impurity`` of the node's statistics.
+
+A score or a gain of NaN says that the criterion knows no answer: such a cut is never taken, and where no other is left
+the node is a leaf. An impurity of NaN makes the gains of all cuts NaN that need it.
 
 The value of a leaf is the share of each class, the mean, or (for ranks) the median; its label is the lowest index among
 the largest values. Misclassification costs and priors enter at these two places and in the weights of the rows.
@@ -42,6 +47,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import by_having, by_type, inline, part
+from dtnumba.cost_gini import CostGini  # noqa: F401  offered here, beside the criteria that have names
+from dtnumba.description_length import DescriptionLength
 from dtnumba.user_criterion import part_of, part_of_function
 
 CRITERIA = {}
@@ -162,7 +169,7 @@ class Entropy(_EntropyFields):
     target = "classes"
 
     @classmethod
-    def for_weight(cls, total):
+    def for_fit(cls, total, n_features):
         """Return the criterion with a table for integer weights that sum to ``total``."""
         x = np.arange(int(min(total, 1 << 20)) + 1, dtype=np.float64)
         x[1:] *= np.log2(x[1:])
@@ -295,6 +302,9 @@ class ChiSquared(NamedTuple):
         return statistic / weight
 
 
+criterion("mdl")(DescriptionLength)
+
+
 @criterion("squared_error", "friedman_mse")
 class SquaredError(NamedTuple):
     """Variance. Friedman's improvement score picks the same split, so it is the same class under both names."""
@@ -359,8 +369,11 @@ def names_for(target):
     return [name for name, cls in CRITERIA.items() if (cls.target == "classes") == (target == "classes")]
 
 
-def resolve_criterion(given, target, total_weight):
-    """Return the criterion object for a name, an object, a class, or a function of (stats, weight)."""
+def resolve_criterion(given, target, total_weight, n_features=1):
+    """Return the criterion object for a name, an object, a class, or a function of (stats, weight).
+
+    ``total_weight`` and ``n_features`` are those of the table; a criterion class may want them (``for_fit``).
+    """
     if isinstance(given, str):
         legal = names_for(target)
         if given not in legal:
@@ -377,7 +390,7 @@ def resolve_criterion(given, target, total_weight):
         names = names_for(target)
         msg = f"criterion={given!r}: must be one of {names}, a NamedTuple with an impurity method, or a function"
         raise TypeError(msg)
-    made = found.for_weight(total_weight) if hasattr(found, "for_weight") else found()
+    made = found.for_fit(total_weight, n_features) if hasattr(found, "for_fit") else found()
     return part_of(_checked(made, target))
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba import rng
-from dtnumba._jit import launch, part
+from dtnumba._jit import part
 from dtnumba.sampling import Balanced, Everything, sample
+from dtnumba.watch import Watch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,9 +28,10 @@ class CountDraws(NamedTuple):
     tree: int
     counts: np.ndarray  # (n,) int64 out
     totals: np.ndarray  # no numbers: classes do not matter to the draws
+    halt: np.ndarray
 
     def run(self, worker):
-        sample(self.sampling, self.tree, self.counts, self.totals)
+        sample(self.sampling, self.tree, self.counts, self.totals, self.halt)
 
 
 class Drawing(NamedTuple):
@@ -39,20 +41,30 @@ class Drawing(NamedTuple):
     n_rows: int
     whole: bool  # every row may be drawn
 
+    @property
+    def is_everything(self) -> bool:
+        """Whether every tree saw all rows, each as much as it counts."""
+        return isinstance(self.sampling, Everything)
+
     def rows(self, seed: int, n_trees: int) -> list[NDArray[np.int32]]:
         """Return the rows of each tree, ascending, each as often as it was drawn."""
         every = np.arange(self.n_rows, dtype=np.int32)
+        return [np.repeat(every, self.counts(seed, tree)) for tree in range(n_trees)]
+
+    def counts(self, seed: int, tree: int) -> NDArray[np.int64]:
+        """Return how often a tree drew each row."""
         if isinstance(self.sampling, Everything):
-            return [every.copy() for _ in range(n_trees)]
-        keys = np.array([rng.stream(seed, rng.BOOTSTRAP, t) for t in range(n_trees)], np.uint64)
+            return np.ones(self.n_rows, np.int64)
+        keys = np.array([rng.stream(seed, rng.BOOTSTRAP, tree)], np.uint64)
         sampling = self.sampling._replace(keys=keys)
         if self.whole:
-            sampling = sampling._replace(kept=every.astype(np.uint32))
-        counts, totals, found = np.zeros(self.n_rows, np.int64), np.empty(0), []
-        for tree in range(n_trees):
-            launch(CountDraws(sampling, tree, counts, totals), 1)
-            found.append(np.repeat(every, counts))
-        return found
+            sampling = sampling._replace(kept=np.arange(self.n_rows, dtype=np.uint32))
+        counts, totals, halt = np.zeros(self.n_rows, np.int64), np.empty(0), np.zeros(1, np.int64)
+        watch = Watch(0, None, 1, max(self.n_rows, sampling.n_draws))
+        watch.run_until(CountDraws(sampling, 0, counts, totals, halt), 1, halt)
+        if watch.error is not None:
+            raise watch.error
+        return counts
 
 
 def drawing_of(sampling: Any, n_rows: int) -> Drawing:

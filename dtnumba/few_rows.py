@@ -8,7 +8,7 @@ import numpy as np
 
 from dtnumba._jit import inline, kernel
 from dtnumba.lanes import LANES, rotated, same, twelve, walk
-from dtnumba.packed_forest import Narrow, Wide, answer_at
+from dtnumba.packed_forest import Mixed, Narrow, Wide, answer_at
 
 
 @inline
@@ -51,8 +51,19 @@ def vote_wide(words, thresholds, depth, firsts, starts, answers, flat, first_row
     vote(nodes, depth, firsts, starts, answers, flat, first_row, row_step, n_rows, n_extra, out)
 
 
+@kernel
+def vote_mixed(
+    words, thresholds, levels, depth, firsts, starts, answers, flat, first_row, row_step, n_rows, n_extra, out
+):
+    """Vote with nodes that may test a category."""
+    nodes = Mixed(words, thresholds, levels)
+    vote(nodes, depth, firsts, starts, answers, flat, first_row, row_step, n_rows, n_extra, out)
+
+
 def voter(packed):
     """Return the kernel of a packed forest, and its first arguments."""
     nodes = packed.nodes
-    arguments = (nodes.words, nodes.thresholds, packed.depth, packed.firsts, packed.starts, packed.answers)
+    arguments = (*nodes, packed.depth, packed.firsts, packed.starts, packed.answers)
+    if isinstance(nodes, Mixed):
+        return vote_mixed, arguments
     return vote_narrow if isinstance(nodes, Narrow) else vote_wide, arguments

@@ -9,12 +9,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import kernel, launch, part, take_ticket
-from dtnumba.growing import CUT, FEATURE, FIRST_RIGHT, GAIN, LAST_LEFT, LEAF, LEFT, MISSING_LEFT, START, STOP
+from dtnumba._jit import in_python, kernel, launch, part, take_ticket
+from dtnumba.growing import (
+    CUT,
+    FEATURE,
+    FIRST_RIGHT,
+    GAIN,
+    LAST_LEFT,
+    LEAF,
+    LEFT,
+    LOWER,
+    MISSING_LEFT,
+    START,
+    STOP,
+)
 from dtnumba.leaf_values import Summary, describe, row_at
+from dtnumba.monotone import clip_values
 from dtnumba.scan import NOTHING
+from dtnumba.splitters import pick_own
+from dtnumba.splitters.levels import note_levels
 from dtnumba.targets import put
-from dtnumba.trees import NO_MAP, Trees
+from dtnumba.trees import NO_LEVELS, NO_MAP, Trees
 
 # Fewer rows than this are summed by one thread.
 PARALLEL_ROWS = 20_000
@@ -33,6 +48,7 @@ class Numbered(NamedTuple):
     stop: np.ndarray
     gain: np.ndarray  # (m,) float64
     cut: np.ndarray
+    bounds: np.ndarray  # (m, 2) float64: range of the value; (m, 0) where nothing is monotonic
 
 
 @kernel
@@ -114,6 +130,7 @@ def _numbered(growing):
         column(STOP),
         np.where(inner, growing.numbers[order, GAIN], 0.0),
         growing.numbers[order, CUT],
+        growing.numbers[order, LOWER:],
     )
 
 
@@ -127,18 +144,49 @@ def _summarise(columns, target, criterion, splitter, width, workers):
     return summary
 
 
+@kernel
+def _note_levels(splitter, own, columns, level_stop, out):
+    at = np.int64(0)
+    for k in range(len(columns.feature)):
+        if columns.feature[k] >= 0:
+            child = columns.left[k]
+            feature, start, stop = np.int64(columns.feature[k]), columns.start[child], columns.stop[child]
+            at = note_levels(splitter, own, feature, columns.first_right[k], start, stop, out, at)
+        level_stop[k] = at
+
+
+def _levels_of(splitter, columns):
+    """Return (level_start, level): which levels go left at every node that tests a category."""
+    tests = (columns.feature != LEAF) & (splitter.is_level[columns.feature] != 0)
+    left = columns.left[tests]
+    if not tests.any():
+        return NO_MAP, NO_LEVELS
+    out = np.empty(int((columns.stop[left] - columns.start[left]).sum()), np.int32)
+    level_stop, own = np.empty(len(columns.feature), np.int64), splitter.new_scratch(0, 1)
+    _note_levels(splitter, in_python(pick_own)(own, 0), columns, level_stop, out)
+    return np.concatenate([NO_MAP, level_stop]), out[: level_stop[-1]].copy()
+
+
 def finish(growing, target, criterion, splitter, thresholds_of, width, workers):
     """Return the Trees of one grown tree.
 
     ``thresholds_of(feature, last_left, first_right, cut)`` gives the thresholds of inner nodes.
     """
     columns = _numbered(growing)
-    inner = np.flatnonzero(columns.feature != LEAF)
+    tests = columns.feature != LEAF
+    level_start, level = NO_MAP, NO_LEVELS
+    if hasattr(splitter, "is_level"):
+        level_start, level = _levels_of(splitter, columns)
+        if len(level):
+            tests &= np.diff(level_start) == 0
+    inner = np.flatnonzero(tests)
     threshold = np.full(len(columns.feature), np.nan)
     threshold[inner] = thresholds_of(
         columns.feature[inner], columns.last_left[inner], columns.first_right[inner], columns.cut[inner]
     )
     summary = _summarise(columns, target, criterion, splitter, width, workers)
+    if columns.bounds.size:
+        clip_values(summary.value, columns.bounds)
     return Trees(
         np.array([0, len(columns.feature)], np.int64),
         columns.feature,
@@ -155,6 +203,8 @@ def finish(growing, target, criterion, splitter, thresholds_of, width, workers):
         summary.weight,
         summary.impurity,
         columns.gain,
+        level_start=level_start,
+        level=level,
     )
 
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.levels import is_missing
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EXACT = 2**53
-_TEXT = (str, bytes)
-_MISSING = {"NoneType", "NAType", "NaTType"}
 
 
 def to_floats(array: NDArray[Any], *, column: object = None, fitting: bool = True) -> NDArray[Any]:
@@ -51,7 +51,8 @@ def to_floats(array: NDArray[Any], *, column: object = None, fitting: bool = Tru
         raise ValueError(f"X has the structured dtype {array.dtype}: pass a frame, or {way}")
     if kind in "Mm":
         raise refused(array.dtype, np.datetime_as_string(array.ravel()[0]) if kind == "M" else array.ravel()[0], column)
-    return _read_objects(array.astype(object, copy=False), column, fitting=fitting)
+    msg = f"an array of the kind {kind!r} holds no numbers"
+    raise AssertionError(msg)
 
 
 def _is_readable(array: NDArray[Any]) -> bool:
@@ -60,12 +61,15 @@ def _is_readable(array: NDArray[Any]) -> bool:
     return array.dtype.isnative and array.flags.aligned and apart
 
 
-def refused(dtype: object, value: object, column: object) -> ValueError:
+def refused(dtype: object, value: object, column: object, way: str = "") -> ValueError:
     """Return the error about a column of a kind that is not numbers."""
     return ValueError(
-        f"column {0 if column is None else column!r} has dtype {dtype} and holds {value!s}, which is not a number. "
-        "Categories and dates are not supported yet: encode the column first, e.g. as ordinal codes or numbers of days"
+        f"column {0 if column is None else column!r} has dtype {dtype} and holds {value!s}, which is not a number: "
+        + (way or f"encode the column first, e.g. a date as a number of days, or {LIST_IT} if it is a category")
     )
+
+
+LIST_IT = "list it in categorical_features"
 
 
 def check_distinct(integers: NDArray[Any], column: object = None) -> None:
@@ -89,24 +93,16 @@ def _merged(one: object, other: object, column: object) -> ValueError:
     )
 
 
-def _read_objects(array: NDArray[Any], column: object, *, fitting: bool) -> NDArray[np.float64]:
-    """Read Python objects as numbers; text is never one, whatever it says."""
-    rows = (array[:, None] if array.ndim == 1 else array).tolist()
-    names = [column] if array.ndim == 1 and column is not None else range(len(rows[0]))
-    kinds = {type(value) for row in rows for value in row}
-    if any(issubclass(kind, _TEXT) for kind in kinds):
-        raise _text_refused(rows, names)
-    floats = np.empty((len(rows), len(names)))
-    for j, name in enumerate(names):
-        values = [row[j] for row in rows]
-        floats[:, j] = [_number(value, name) for value in values]
-        if fitting and any(issubclass(kind, (int, np.integer)) for kind in kinds):
-            _check_distinct_objects(values, floats[:, j], name)
-    return floats.reshape(array.shape)
+def objects_to_floats(values: list[Any], name: object, *, fitting: bool) -> NDArray[np.float64]:
+    """Return the Python objects of a column, none of them text, as numbers."""
+    floats = np.array([_number(value, name) for value in values])
+    if fitting and any(issubclass(kind, (int, np.integer)) for kind in set(map(type, values))):
+        _check_distinct_objects(values, floats, name)
+    return floats
 
 
 def _number(value: Any, name: object) -> float:
-    if type(value).__name__ in _MISSING:
+    if is_missing(value):
         return np.nan
     try:
         return float(value)
@@ -126,18 +122,16 @@ def _check_distinct_objects(values: list[Any], floats: NDArray[np.float64], name
             raise _merged(other, values[at], name)
 
 
-def _text_refused(rows: list[list[Any]], names: Any) -> ValueError:
-    """Return the error about the first text that is not a number, or about the first text."""
-    texts = [(name, value) for row in rows for name, value in zip(names, row, strict=True) if isinstance(value, _TEXT)]
-    name, value = next((text for text in texts if not _says_number(text[1])), texts[0])
+def text_refused(value: object, column: object, way: str = "") -> ValueError:
+    """Return the error about text where a number must be."""
     return ValueError(
-        f"could not convert string to float: column {name!r} holds {value!r}, which is text, not a number. Convert "
-        "the column with .astype(float), or encode it (e.g. as ordinal codes) if it is a category: categories are not "
-        "supported yet"
+        f"could not convert string to float: column {column!r} holds {value!r}, which is text, not a number: convert "
+        f"the column with .astype(float), or {way or LIST_IT} if it is a category"
     )
 
 
-def _says_number(text: str | bytes) -> bool:
+def says_number(text: str | bytes) -> bool:
+    """Tell whether text can be read as a number."""
     try:
         float(text)
     except ValueError:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba import rng
-from dtnumba._jit import inline, part, prefetch, take_many, take_ticket
+from dtnumba._jit import by_having, inline, jitable, part, prefetch, take_many, take_ticket
 from dtnumba.finish import number_nodes
-from dtnumba.frontier import AllFeatures, BestFirst, DepthFirst, SomeFeatures, with_key
+from dtnumba.frontier import BestFirst, DepthFirst, with_key
 from dtnumba.grow import NO_LIMIT, OPEN, admit, grow_below, most_nodes, new_scratch, pick
 from dtnumba.growing import (
     CUT,
@@ -33,10 +33,13 @@ from dtnumba.growing import (
     Job,
     new_growings,
 )
+from dtnumba.interactions import feature_policy
 from dtnumba.leaf_values import Summary, describe, describe_inner, row_at
+from dtnumba.monotone import clip_nodes, is_free
 from dtnumba.sampling import list_rows, sample, weigh
 from dtnumba.scan import NOTHING, Limits
 from dtnumba.splitters import with_codes, with_rows
+from dtnumba.splitters.levels import note_levels
 from dtnumba.targets import (
     gather,
     n_sums_of,
@@ -48,7 +51,7 @@ from dtnumba.targets import (
     with_scratch,
     zero,
 )
-from dtnumba.trees import NO_MAP, Trees, joined
+from dtnumba.trees import NO_LEVELS, NO_MAP, Trees, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +88,8 @@ class Room(NamedTuple):
     few_codes: np.ndarray  # (n_few, p)
     ids: np.ndarray  # (5, m) int64: order, left, stack, start, stop
     seen: np.ndarray  # (n_seen,) float64
+    levels: np.ndarray  # int32: of categories that go left, by node
+    level_stop: np.ndarray  # (m,) int64
 
 
 class Arena(NamedTuple):
@@ -93,10 +98,13 @@ class Arena(NamedTuple):
     done: np.ndarray  # (1,) int64: trees that have their place; the next one waits for its turn
     full: np.ndarray  # (1,) int64: not 0 once a tree did not fit
     root: np.ndarray  # (n_trees + 1,) int64: first node of each
+    level_root: np.ndarray  # (n_trees + 1,) int64: first of the levels of each
     ints: np.ndarray  # (4, capacity) int32: feature, left, right, rows
     missing_left: np.ndarray  # (capacity,) uint8
     floats: np.ndarray  # (4, capacity) float64: threshold, gain, weight, impurity
     value: np.ndarray  # (capacity, width) float64
+    level_stop: np.ndarray  # (capacity,) int64, or empty where no feature is a category
+    level: np.ndarray  # int32
 
 
 @part
@@ -127,7 +135,9 @@ class GrowForest(NamedTuple):
             tree = self.first + ticket
             if tree >= self.n_trees:
                 break
-            sample(self.sampling, tree, room.counts, room.totals)
+            sample(self.sampling, tree, room.counts, room.totals, growing.halt)
+            if growing.halt[0] != 0:
+                break
             n = list_rows(self.sampling, self.orders[0], room.counts, room.rows, np.int64(0))
             for o in range(1, len(self.orders)):
                 list_rows(self.sampling, self.orders[o], room.counts, room.rows, o * n)
@@ -135,7 +145,7 @@ class GrowForest(NamedTuple):
             weighed = weigh(self.sampling, target, own, room.counts, room.rows, n)
             _grow_one(self, tree, n, splitter, weighed, scratch, own, room, growing)
             if growing.halt[0] == 0:
-                _put_away(self, ticket, splitter, weighed, room, growing)
+                _put_away(self, ticket, splitter, weighed, scratch, room, growing)
 
 
 @inline
@@ -148,6 +158,8 @@ def _pick_room(room, worker):
         room.few_codes[worker],
         room.ids[worker],
         room.seen[worker],
+        room.levels[worker],
+        room.level_stop[worker],
     )
 
 
@@ -179,6 +191,8 @@ def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
         job.limits.n_drawn,
         task.streams[tree, 0],
         task.streams[tree, 1],
+        job.limits.test,
+        job.limits.monotone,
     )
     features = with_key(job.features, task.streams[tree, 0])
     growing.room[NEXT_CHUNK], growing.room[FIRST_CHUNK] = 0, 1
@@ -218,7 +232,7 @@ def _copy_codes(codes, room, start, stop):
 
 
 @inline
-def _take_place(arena, ticket, m, halt):
+def _take_place(arena, ticket, m, n_levels, halt):
     """Wait until all earlier trees have their place, and return where a tree of m nodes goes, below 0 for nowhere.
 
     Trees are of like size and tickets are drawn in order, so the wait is short; and nothing has to be put in order
@@ -228,22 +242,29 @@ def _take_place(arena, ticket, m, halt):
         if take_many(halt, 0) + take_many(arena.full, 0) != 0:
             return np.int64(-1)
     at = arena.root[ticket]
-    if at + m > len(arena.missing_left):
+    if at + m > len(arena.missing_left) or arena.level_root[ticket] + n_levels > len(arena.level):
         arena.full[0] = 1  # and the turn ends here, so that no later tree is placed either
         return np.int64(-1)
-    arena.root[ticket + 1] = at + m
+    arena.root[ticket + 1], arena.level_root[ticket + 1] = at + m, arena.level_root[ticket] + n_levels
     take_many(arena.done, 1)
     return at
 
 
 @inline
-def _put_away(task, ticket, splitter, target, room, growing):
+def _put_away(task, ticket, splitter, target, scratch, room, growing):
     """Number the nodes of a tree, describe them bottom up, and write them into the arena."""
     arena, nodes, order, left = task.arena, growing.nodes, room.ids[0], room.ids[1]
     m = number_nodes(nodes, order, left, room.ids[2])
-    at = _take_place(arena, ticket, m, growing.halt)
+    n_levels = list_levels_of_tree(splitter, scratch, room, nodes, order, left, m)
+    at = _take_place(arena, ticket, m, n_levels, growing.halt)
     if at < 0:
         return
+    if n_levels > 0:
+        first_level = arena.level_root[ticket]
+        for k in range(n_levels):
+            arena.level[first_level + k] = room.levels[k]
+        for k in range(m):
+            arena.level_stop[at + k] = first_level + room.level_stop[k]
     starts, stops = room.ids[3], room.ids[4]
     value, weight, impurity = arena.value[at : at + m], arena.floats[2, at : at + m], arena.floats[3, at : at + m]
     summary = Summary(left, starts, stops, value, weight, impurity)
@@ -263,7 +284,9 @@ def _put_away(task, ticket, splitter, target, room, growing):
             describe_inner(target, task.job.criterion, splitter, summary, k, sums, room.seen)
             feature = nodes[node, FEATURE]
             threshold = growing.numbers[node, CUT] if nodes[node, FIRST_RIGHT] != NOTHING else np.inf
-            if not task.ends.drawn:
+            if n_levels > 0 and room.level_stop[k] > (room.level_stop[k - 1] if k > 0 else 0):
+                threshold = np.nan
+            elif not task.ends.drawn:
                 threshold = _threshold(task.ends, feature, nodes[node, LAST_LEFT], nodes[node, FIRST_RIGHT])
         arena.ints[0, at + k], arena.ints[3, at + k] = feature, stop - start
         arena.ints[1, at + k] = LEAF if is_leaf else at + left[k]
@@ -271,6 +294,29 @@ def _put_away(task, ticket, splitter, target, room, growing):
         arena.missing_left[at + k] = 0 if is_leaf else nodes[node, MISSING_LEFT]
         arena.floats[0, at + k] = threshold
         arena.floats[1, at + k] = 0.0 if is_leaf else growing.numbers[node, GAIN]
+    clip_nodes(task.job.limits.monotone, growing, order, value)
+
+
+def _list_levels(splitter, scratch, room, nodes, order, left, m):
+    """List which levels go left at every node that tests a category; return how many these are in all."""
+    at = np.int64(0)
+    for k in range(m):
+        if left[k] >= 0:
+            node, child = order[k], order[left[k]]
+            feature, kind = np.int64(nodes[node, FEATURE]), np.int64(nodes[node, FIRST_RIGHT])
+            start, stop = np.int64(nodes[child, START]), np.int64(nodes[child, STOP])
+            at = note_levels(splitter, scratch.own, feature, kind, start, stop, room.levels, at)
+        room.level_stop[k] = at
+    return at
+
+
+def _no_levels(splitter, scratch, room, nodes, order, left, m):
+    return np.int64(0)
+
+
+jitable(_list_levels)
+jitable(_no_levels)
+list_levels_of_tree = by_having("note_levels", _list_levels, _no_levels)
 
 
 @inline
@@ -300,6 +346,7 @@ class ForestPlan(NamedTuple):
     width: int
     count_type: Any
     settings: Settings
+    general: Any = None  # what the trees of the general growth share, where that grows them
 
 
 def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowForest, int], bool]) -> Trees | None:
@@ -313,11 +360,13 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
     limits = settings.limits(1.0)
     capacity = most_nodes(n_most, limits)
     order = BestFirst() if limits.max_leaves < NO_LIMIT else DepthFirst()
-    features = SomeFeatures(limits.features_key) if limits.n_drawn < plan.n_features else AllFeatures()
-    growing = new_growings(capacity, n_sums_of(plan.target), workers)
+    features = feature_policy(limits, plan.n_features, settings.groups)
+    bounded, n_sums = not is_free(limits.monotone), n_sums_of(plan.target)
+    growing = new_growings(capacity, n_sums, workers, bounded, settings.groups is not None)
     p = plan.n_features
     job = Job(plan.splitter, plan.target, plan.criterion, limits, growing, order, features, p, plan.n_seen)
     scratches = new_scratch(plan.splitter, plan.target, limits, p, plan.n_seen, n_most, workers)
+    most_levels = _most_levels(plan.splitter, n_most)
     copies = hasattr(plan.target, "gather") and hasattr(plan.splitter, "own_codes") and limits.max_leaves >= NO_LIMIT
     n_few = min(n_most, SUBTREE_BYTES // (max(p, 16) * plan.splitter.codes.itemsize)) if copies else 0
     few_codes = np.empty((workers, n_few, p), plan.splitter.codes.dtype)
@@ -329,13 +378,15 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
         few_codes,
         np.empty((workers, 5, len(growing.nodes[0])), np.int64),
         np.empty((workers, plan.n_seen)),
+        np.empty((workers, most_levels), np.int32),
+        np.empty((workers, len(growing.nodes[0]) if most_levels else 0), np.int64),
     )
     own = own_arrays(plan.target, workers, n_few, n_most)
     seeds = rng.streams(settings.seed, rng.TREE, n_trees)  # of each tree: rng.seed_of_tree
     streams = np.stack([rng.streams_of(seeds, purpose) for purpose in (rng.FEATURES, rng.CUT)], axis=1)
     parts = []
     while first < n_trees:
-        arena = _new_arena(capacity, n_trees - first, plan.width)
+        arena = _new_arena(capacity, n_trees - first, plan.width, most_levels)
         task = GrowForest(
             job,
             scratches,
@@ -360,25 +411,37 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
     return joined([part for part in parts if part.n_trees])
 
 
-def _new_arena(capacity, n_trees, width):
+def _most_levels(splitter, n_rows):
+    """Return a bound on the levels that a tree lists: at every node those of the lighter child.
+
+    A row is in a lighter child at most as often as the weight can be halved; what no list touches costs no memory.
+    """
+    return n_rows * 64 if hasattr(splitter, "note_levels") else 0
+
+
+def _new_arena(capacity, n_trees, width, most_levels):
     """Allocate room for trees of at most ``capacity`` nodes; what no node touches costs no memory."""
     nodes = max(capacity, min(n_trees * capacity, ARENA_BYTES // (_NODE_BYTES + 8 * width)))
+    levels = max(most_levels, min(n_trees * most_levels, ARENA_BYTES // 4))
     while True:
         try:
             ints, missing_left = np.empty((4, nodes), np.int32), np.empty(nodes, np.uint8)
             floats, value = np.empty((4, nodes)), np.empty((nodes, width))
+            level_stop, level = np.empty(nodes if levels else 0, np.int64), np.empty(levels, np.int32)
             break
         except MemoryError:  # some systems refuse even to promise so much
-            if nodes == capacity:
+            if nodes == capacity and levels == most_levels:
                 raise
-            nodes = max(capacity, nodes // 2)
-    done, full, root = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(n_trees + 1, np.int64)
-    return Arena(done, full, root, ints, missing_left, floats, value)
+            nodes, levels = max(capacity, nodes // 2), max(most_levels, levels // 2)
+    done, full = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    root, level_root = np.zeros(n_trees + 1, np.int64), np.zeros(n_trees + 1, np.int64)
+    return Arena(done, full, root, level_root, ints, missing_left, floats, value, level_stop, level)
 
 
 def _trees_of(arena):
     """Return the trees of an arena as Trees."""
-    root = arena.root[: arena.done[0] + 1].copy()
+    n_trees = arena.done[0]
+    root, n_levels = arena.root[: n_trees + 1].copy(), arena.level_root[n_trees]
     m = root[-1]
     ints, floats = arena.ints[:, :m], arena.floats[:, :m]
     return Trees(
@@ -397,4 +460,6 @@ def _trees_of(arena):
         floats[2],
         floats[3],
         floats[1],
+        level_start=np.concatenate([NO_MAP, arena.level_stop[:m]]) if n_levels else NO_MAP,
+        level=arena.level[:n_levels] if n_levels else NO_LEVELS,
     )

@@ -11,6 +11,7 @@ import numpy as np
 from dtnumba import rng
 from dtnumba.binned_table import histogram_of
 from dtnumba.bins import rank_codes
+from dtnumba.category_splits import around, part_levels
 from dtnumba.forest import Ends, ForestPlan
 from dtnumba.sampling import Balanced, Bootstrap, Everything, Subset, WeightedBootstrap, count_dtype
 from dtnumba.sorting import order_of_targets
@@ -19,7 +20,7 @@ from dtnumba.splitters.random_bins import RandomBins
 from dtnumba.splitters.random_threshold import RandomThreshold
 from dtnumba.splitters.rank_sort import RankSort
 from dtnumba.targets import counted_once
-from dtnumba.training import numbers_seen
+from dtnumba.training import nominal_of, numbers_seen
 from dtnumba.weights import Weights, fixed_weights
 
 if TYPE_CHECKING:
@@ -118,7 +119,15 @@ def plan_forest(
         orders = order_of_targets(target.y, weights.kept, weights.integers).reshape(target.y.shape[1], -1)
     # Rows are counted apart from weights only where a limit asks how many there are.
     counted = (draws.bootstrap or not weights.are_one) and settings.min_samples_leaf > 1
-    splitter, ends = _splitter(table, target, weights.kept, settings, counted, len(orders))
+    splitter: Any = None
+    ends: Any = None
+    general: Any = None
+    if settings.options.are_plain:
+        splitter, ends = _splitter(table, target, criterion, weights.kept, settings, counted, len(orders))
+    else:
+        from dtnumba.growers.many import plan_general
+
+        general = plan_general(table, known, criterion, fixed_weights(weight, n), settings)
     return ForestPlan(
         splitter=splitter,
         ends=ends,
@@ -133,25 +142,31 @@ def plan_forest(
         width=known.width,
         count_type=np.dtype(np.uint8) if counts is None else counts,
         settings=settings,
+        general=general,
     )
 
 
-def _splitter(table: Features, target: Any, kept: Any, settings: Settings, counted: bool, n_orders: int) -> Any:
+def _splitter(
+    table: Features, target: Any, criterion: Any, kept: Any, settings: Settings, counted: bool, n_orders: int
+) -> Any:
     rows, is_random, is_exact = np.empty(0, np.uint32), settings.splitter == "random", settings.max_bins is None
     codes, bins = (
         rank_codes(table, kept, settings.workers)
         if settings.max_bins is None
         else histogram_of(table, kept, settings.max_bins, settings.workers)
     )
+    codes, bins, levels = part_levels(nominal_of(table), codes, bins, narrow=not is_exact)
     ends = Ends(bins.low, bins.high, bins.first_code, is_random)
     tables = (int(bins.n_codes.max()) + 1, target.n_stats + counted, counted)
+    values = (bins.low, bins.high, bins.first_code)
+    splitter: Any
     if is_random and (is_exact or target.n_weights == 0):  # targets that are ranked have no histograms
-        return RandomThreshold(codes, bins.n_codes, bins.low, bins.high, bins.first_code, rows, 0, n_orders), ends
-    if is_random:
-        return RandomBins(
-            codes, bins.n_codes, bins.low, bins.high, bins.first_code, rows, 0, n_orders, *tables[1:]
-        ), ends
-    if is_exact:
-        return RankSort(codes, bins.n_codes, rows, 0, n_orders), ends
-    kind = DrawnHistogram if settings.n_drawn < table.n_features else Histogram
-    return kind(codes, bins.n_codes, rows, 0, n_orders, *tables), ends
+        splitter = RandomThreshold(codes, bins.n_codes, *values, rows, 0, n_orders)
+    elif is_random:
+        splitter = RandomBins(codes, bins.n_codes, *values, rows, 0, n_orders, *tables[1:])
+    elif is_exact:
+        splitter = RankSort(codes, bins.n_codes, rows, 0, n_orders)
+    else:
+        kind = DrawnHistogram if settings.n_drawn < table.n_features else Histogram
+        splitter = kind(codes, bins.n_codes, rows, 0, n_orders, *tables)
+    return around(splitter, levels, target, criterion, settings, counted=counted), ends

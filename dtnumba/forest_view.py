@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dtnumba.costs import LeastCost
     from dtnumba.predictor import RowPredictor
     from dtnumba.table import Cells, Table
     from dtnumba.trees import Trees
@@ -69,7 +70,7 @@ class ForestView:
             return self
         return ForestView(compacted(self.trees), self.n_features, self.n_classes.tolist(), self.impurity_importances())
 
-    def row_predictor(self, voting: str) -> RowPredictor:
+    def row_predictor(self, voting: str | LeastCost) -> RowPredictor:
         """Return the forest as a function of one row."""
         from dtnumba.predictor import RowPredictor
 
@@ -79,7 +80,7 @@ class ForestView:
     def _packed(self) -> dict[Any, Any]:
         return {}
 
-    def packed(self, dtype: Any, voting: str = "soft") -> Any:
+    def packed(self, dtype: Any, voting: str | LeastCost = "soft") -> Any:
         """Return the forest packed for rows of a dtype, when first asked for."""
         key = (dtype, voting)
         if key not in self._packed:
@@ -88,7 +89,7 @@ class ForestView:
             self._packed[key] = pack_forest(self.trees, self.n_features, dtype, self.n_classes, voting)
         return self._packed[key]
 
-    def shallow(self, dtype: Any, voting: str) -> Any:
+    def shallow(self, dtype: Any, voting: str | LeastCost) -> Any:
         """Return the forest in the form for shallow trees, made when first asked for; None where they are not."""
         key = (dtype, voting, "shallow")
         if key not in self._packed:
@@ -109,11 +110,16 @@ class ForestView:
 
         return int(says_second(self.trees, self.n_classes))
 
-    def means(self, table: Table, voting: str, n_jobs: int | None) -> NDArray[np.float64]:
+    def means(self, table: Table, voting: str | LeastCost, n_jobs: int | None) -> NDArray[np.float64]:
         """Return the mean of what the leaves of every row say, a column a class or output.
 
         Of two classes, the share of the second is added up, and the first has the rest.
         """
+        if not self.trees.is_two_way:
+            from dtnumba.mixtures import forest_says
+
+            told = forest_says(table, self.trees, _jit.n_workers(n_jobs), self.n_classes, voting)
+            return np.asarray(sum(told) / self.trees.n_trees, np.float64)
         n, n_extra, width = table.n_rows, self._n_extra, self.trees.value.shape[1]
         cells = table.cells
         if cells is not None and n * self._steps < FEW_STEPS and (cells.column_step == 1 or cells.n_columns == 1):
@@ -126,7 +132,7 @@ class ForestView:
         out /= self.trees.n_trees
         return np.concatenate([1.0 - out, out], axis=1) if n_extra else out
 
-    def _voter(self, dtype: Any, voting: str) -> Any:
+    def _voter(self, dtype: Any, voting: str | LeastCost) -> Any:
         key = (dtype, voting, "few rows")
         if key not in self._packed:
             from dtnumba.few_rows import voter
@@ -134,7 +140,7 @@ class ForestView:
             self._packed[key] = voter(self.packed(dtype, voting))
         return self._packed[key]
 
-    def _add_votes(self, cells: Cells, voting: str, out: NDArray[np.float64], workers: int) -> None:
+    def _add_votes(self, cells: Cells, voting: str | LeastCost, out: NDArray[np.float64], workers: int) -> None:
         from dtnumba.votes import add_votes, gapless
 
         is_long = cells.n_rows * self.trees.n_trees >= FEWEST_WALKS
@@ -150,6 +156,12 @@ class ForestView:
 
     def leaves(self, table: Table, workers: int, first: int = 0, last: int | None = None) -> NDArray[np.int64]:
         """Return the leaf of every row in trees first .. last - 1, by default all, counted from the tree's root."""
+        if not self.trees.is_two_way:
+            from dtnumba.mixtures import tree_says
+
+            last = self.trees.n_trees if last is None else last
+            found = [tree_says(table, self.trees, workers, t)[1] - self.trees.root[t] for t in range(first, last)]
+            return np.stack(found, axis=1)
         from dtnumba.votes import note_leaves
 
         last = self.trees.n_trees if last is None else last

@@ -1,4 +1,4 @@
-"""Frames of pandas, polars and pyarrow as one array of floats; no library is imported but the one a caller uses."""
+"""Columns of pandas, polars and pyarrow frames; no library is imported but the one a caller uses."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.floats import check_distinct, refused, to_floats
+from dtnumba.columns import CATEGORY, NUMBER, OTHER, ArrayColumn, Column, ObjectColumn, refusal
+from dtnumba.floats import check_distinct, to_floats
+from dtnumba.levels import Coded, as_values, coded_dictionary, coded_numbers, coded_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
 # What float32 holds exactly, as the three libraries spell it (arrow's "float" has 32 bits).
@@ -39,67 +39,191 @@ def column_names(X: Any) -> NDArray[np.object_] | None:
     return None
 
 
-def read_frame(X: Any, *, fitting: bool) -> NDArray[Any]:
-    """Return a frame's columns as one array: pandas' own where it has one, else float32 where it holds every column."""
-    library = type(X).__module__.partition(".")[0]
-    if library == "pandas":
-        dtypes = list(X.dtypes)
-        if dtypes and dtypes[0] in (np.float32, np.float64) and dtypes.count(dtypes[0]) == len(dtypes):
-            return to_floats(X.to_numpy())
-        columns = _pandas_columns(X, fitting=fitting)
-    elif library == "polars":
-        columns, dtypes = _polars_columns(X, fitting=fitting), X.dtypes
-    elif hasattr(X, "column_names") and hasattr(X, "schema"):
-        columns, dtypes = _arrow_columns(X, fitting=fitting), X.schema.types
-    else:
-        return to_floats(np.asarray(X), fitting=fitting)
-    is_narrow = all(str(dtype).lower().removesuffix("[pyarrow]") in _NARROW for dtype in dtypes)
-    array = np.empty((len(X), len(dtypes)), np.float32 if is_narrow else np.float64, order="F")
-    for j, column in enumerate(columns):
-        array[:, j] = column
-    return array
+def whole_frame(X: Any) -> NDArray[Any] | None:
+    """Return the array of a pandas frame whose columns are floats of one dtype: it copies only where pandas must."""
+    if _library(X) != "pandas":
+        return None
+    dtypes = list(X.dtypes)
+    if not dtypes or dtypes[0] not in (np.float32, np.float64) or dtypes.count(dtypes[0]) < len(dtypes):
+        return None
+    return to_floats(X.to_numpy())
 
 
-def _pandas_columns(X: Any, *, fitting: bool) -> Iterator[NDArray[Any]]:
-    for name, series in X.items():
-        dtype = series.dtype
-        if isinstance(dtype, np.dtype):
-            yield to_floats(series.to_numpy(), column=name, fitting=fitting)
-        elif hasattr(dtype, "categories") or not (dtype.kind in "biuf" or _is_arrow_number(dtype)):
-            seen = series.dropna()
-            raise refused(dtype, seen.iloc[0] if len(seen) else None, name)
-        else:  # nullable, arrow-backed or sparse
-            if fitting and dtype.kind in "iu":
-                check_distinct(series.dropna().to_numpy(), name)
-            yield series.to_numpy(dtype=np.float64, na_value=np.nan)
+def frame_columns(X: Any) -> list[Column] | None:
+    """Return a frame's columns; None of a frame of no library that is known."""
+    if _library(X) == "pandas":
+        return [_pandas_column(name, series) for name, series in X.items()]
+    if _library(X) == "polars":
+        return [PolarsColumn(series.name, series) for series in X.get_columns()]
+    if hasattr(X, "column_names") and hasattr(X, "schema"):
+        return [ArrowColumn(name, column) for name, column in zip(X.column_names, X.columns, strict=True)]
+    return None
 
 
-def _is_arrow_number(dtype: Any) -> bool:
-    """Tell whether a pandas dtype is an arrow dtype of numbers that pandas calls objects."""
-    return str(getattr(dtype, "pyarrow_dtype", "")).startswith(("decimal", "null"))
+def _library(X: Any) -> str:
+    return type(X).__module__.partition(".")[0]
 
 
-def _polars_columns(X: Any, *, fitting: bool) -> Iterator[NDArray[Any]]:
-    import polars as pl
-
-    for series in X.get_columns():
-        if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
-            seen = series.drop_nulls()
-            raise refused(series.dtype, seen[0] if len(seen) else None, series.name)
-        if fitting and series.dtype.is_integer():
-            check_distinct(series.drop_nulls().to_numpy(), series.name)
-        yield series.cast(pl.Float64).to_numpy()
+def _is_narrow(dtype: Any) -> bool:
+    return str(dtype).lower().removesuffix("[pyarrow]") in _NARROW
 
 
-def _arrow_columns(X: Any, *, fitting: bool) -> Iterator[NDArray[Any]]:
-    import pyarrow as pa
+def _pandas_column(name: Any, series: Any) -> Column:
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind == "O":
+        return ObjectColumn(series.tolist(), name)
+    if isinstance(dtype, np.dtype) and dtype.kind not in "mM":
+        return ArrayColumn(series.to_numpy(), name)
+    # What pandas keeps as an arrow dictionary, it does not know as categories.
+    arrow = str(getattr(dtype, "pyarrow_dtype", ""))
+    is_arrow_text = arrow.startswith(("string", "large_string", "dictionary"))
+    return ArrowColumn(name, series.array.__arrow_array__()) if is_arrow_text else PandasColumn(name, series)
 
-    kinds = pa.types
-    numeric = (kinds.is_floating, kinds.is_integer, kinds.is_boolean, kinds.is_decimal, kinds.is_null)
-    for name, column in zip(X.column_names, X.columns, strict=True):
-        if not any(is_kind(column.type) for is_kind in numeric):
-            seen = column.drop_null()
-            raise refused(column.type, seen[0] if len(seen) else None, name)
-        if fitting and kinds.is_integer(column.type):
-            check_distinct(np.asarray(column.drop_null()), name)
-        yield np.asarray(column.cast(pa.float64(), safe=False))
+
+def _without_numbers(column: Column, n_rows: int) -> NDArray[Any]:
+    """Return the rows of a column of no number and no value; an error of one that has values."""
+    if column.first() is not None:
+        raise refusal(column)
+    return np.full(n_rows, np.nan)
+
+
+class PandasColumn:
+    """A column of a dtype of pandas' own."""
+
+    def __init__(self, name: Any, series: Any) -> None:
+        self.name = name
+        self.dtype = dtype = series.dtype
+        self.is_narrow = _is_narrow(dtype)
+        self._series = series
+        # Nullable, arrow-backed or sparse; pandas calls some of arrow's objects.
+        is_number = dtype.kind in "biufc" or str(dtype).startswith(("decimal", "null"))
+        is_text = str(dtype) in {"category", "str", "string"}
+        self.kind = NUMBER if is_number else CATEGORY if is_text else OTHER
+
+    def first(self) -> Any:
+        """Return its first value that is not missing."""
+        seen = self._series.dropna()
+        return seen.iloc[0] if len(seen) else None
+
+    def numbers(self, *, fitting: bool) -> NDArray[Any]:
+        """Return its rows as floats."""
+        if self.kind != NUMBER:
+            return _without_numbers(self, len(self._series))
+        if fitting and self.dtype.kind in "iu":
+            check_distinct(self._series.dropna().to_numpy(), self.name)
+        return np.asarray(self._series.to_numpy(dtype=np.float64, na_value=np.nan))
+
+    def coded(self) -> Coded:
+        """Return its rows as categories."""
+        import pandas as pd
+
+        if self.kind == CATEGORY and hasattr(self.dtype, "categories"):
+            categories = self.dtype.categories
+            values = categories.to_numpy()  # in place where they are objects: a row may have 100k of them
+            if values.dtype.kind not in "biufO":
+                values = as_values(categories, len(categories))
+            return Coded(self._series.cat.codes.to_numpy(), values, has_order=True, is_ordered=bool(self.dtype.ordered))
+        codes, distinct = pd.factorize(self._series)
+        return Coded(codes, as_values(distinct, len(distinct)))
+
+
+class PolarsColumn:
+    """A column of polars."""
+
+    def __init__(self, name: str, series: Any) -> None:
+        import polars as pl
+
+        self.name = name
+        self.dtype = dtype = series.dtype
+        self.is_narrow = _is_narrow(dtype)
+        self._series = series
+        is_number = dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
+        is_text = dtype in (pl.String, pl.Categorical, pl.Enum)
+        self.kind = NUMBER if is_number else CATEGORY if is_text else OTHER
+
+    def first(self) -> Any:
+        """Return its first value that is not missing."""
+        seen = self._series.drop_nulls()
+        return seen[0] if len(seen) else None
+
+    def numbers(self, *, fitting: bool) -> NDArray[Any]:
+        """Return its rows as floats."""
+        import polars as pl
+
+        if self.kind != NUMBER:
+            return _without_numbers(self, len(self._series))
+        if fitting and self.dtype.is_integer():
+            check_distinct(self._series.drop_nulls().to_numpy(), self.name)
+        return np.asarray(self._series.cast(pl.Float64).to_numpy())
+
+    def coded(self) -> Coded:
+        """Return its rows as categories; only those of an Enum have an order: others are numbered as they come."""
+        import polars as pl
+
+        series = self._series
+        if series.dtype == pl.Boolean:
+            series = series.cast(pl.UInt8)
+        if series.dtype.is_integer() or series.dtype.is_float():
+            return coded_numbers(series.fill_null(0).to_numpy(), series.is_null().to_numpy())
+        if series.dtype == pl.Null:
+            return coded_objects(series.to_list())
+        is_enum = series.dtype == pl.Enum
+        if is_enum:
+            values = series.dtype.categories
+        elif series.dtype == pl.String:
+            values = series.unique().drop_nulls()
+            series = series.cast(pl.Enum(values))
+        elif series.dtype == pl.Categorical:
+            distinct = series.unique().drop_nulls()
+            at, values = distinct.to_physical().to_numpy(), np.full(1 + (series.to_physical().max() or 0), None)
+            values[at] = distinct.cast(pl.String).to_list()
+        else:
+            return coded_objects(series.to_list())
+        codes = series.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        return Coded(codes, as_values(values, len(values)), has_order=is_enum)
+
+
+class ArrowColumn:
+    """A column of arrow."""
+
+    def __init__(self, name: str, column: Any) -> None:
+        import pyarrow as pa
+
+        self.name = name
+        self.dtype = column.type
+        self.is_narrow = _is_narrow(column.type)
+        self._column = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+        kinds = pa.types
+        numeric = (kinds.is_floating, kinds.is_integer, kinds.is_boolean, kinds.is_decimal, kinds.is_null)
+        is_text = "string" in str(self.dtype).partition("<")[0] or kinds.is_dictionary(self.dtype)
+        is_number = any(is_kind(self.dtype) for is_kind in numeric)
+        self.kind = NUMBER if is_number else CATEGORY if is_text else OTHER
+
+    def first(self) -> Any:
+        """Return its first value that is not missing."""
+        seen = self._column.drop_null()
+        return seen[0].as_py() if len(seen) else None
+
+    def numbers(self, *, fitting: bool) -> NDArray[Any]:
+        """Return its rows as floats."""
+        import pyarrow as pa
+
+        if self.kind != NUMBER:
+            return _without_numbers(self, len(self._column))
+        if fitting and pa.types.is_integer(self.dtype):
+            check_distinct(np.asarray(self._column.drop_null()), self.name)
+        return np.asarray(self._column.cast(pa.float64(), safe=False))
+
+    def coded(self) -> Coded:
+        """Return its rows as categories; a dictionary's in its order."""
+        import pyarrow as pa
+
+        column, is_dictionary = self._column, pa.types.is_dictionary(self.dtype)
+        if pa.types.is_floating(self.dtype) or pa.types.is_null(self.dtype):
+            return coded_numbers(np.asarray(column.cast(pa.float64())))
+        if not is_dictionary:
+            column = column.dictionary_encode()
+        whole = pa.chunked_array(column.chunks, column.type).unify_dictionaries().combine_chunks()
+        codes = np.asarray(whole.indices.cast(pa.int64()).fill_null(-1))
+        is_ordered = is_dictionary and bool(self.dtype.ordered)
+        return coded_dictionary(codes, whole.dictionary.to_pylist(), has_order=is_dictionary, is_ordered=is_ordered)

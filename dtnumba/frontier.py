@@ -73,8 +73,8 @@ class AllFeatures(NamedTuple):
         return True
 
     def list_drawn(self, scratch, k):
-        for f in range(k):
-            scratch.listed[f] = f
+        for i in range(k):
+            scratch.listed[i] = scratch.features[i]
 
 
 @part

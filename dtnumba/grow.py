@@ -8,8 +8,8 @@ feature; once they are small, whole subtrees are shared out.
 import numpy as np
 
 from dtnumba import rng
-from dtnumba._jit import inline, kernel, take_ticket
-from dtnumba.criteria import choose
+from dtnumba._jit import by_having, inline, jitable, kernel, take_ticket
+from dtnumba.criteria import NO_GAIN, choose
 from dtnumba.frontier import draw, list_drawn, pop, push
 from dtnumba.growing import (
     CHUNK,
@@ -29,10 +29,14 @@ from dtnumba.growing import (
     START,
     STOP,
     UNKNOWN,
+    Job,
     Scratch,
 )
-from dtnumba.scan import Candidates
+from dtnumba.interactions import allowed, note_parent
+from dtnumba.monotone import bound_children, for_node
+from dtnumba.scan import Candidates, Limits
 from dtnumba.scan_bins import N_CUTS
+from dtnumba.split_test import rejects
 from dtnumba.splitters import begin, divide, inherit, look, pick_own, release
 from dtnumba.splitters.histogram import NO_SLOT
 from dtnumba.targets import (
@@ -128,6 +132,30 @@ def admit(growing, limits, node, start, stop, depth, key):
     growing.keys[node], growing.sums[node, 0, 0] = key, UNKNOWN
 
 
+def _narrow(rule, job, node):
+    """Return the job with the range of a node's values as limits."""
+    limits = Limits(*job.limits[:-1], for_node(rule, job.growing, node))
+    return Job(
+        job.splitter,
+        job.target,
+        job.criterion,
+        limits,
+        job.growing,
+        job.order,
+        job.features,
+        job.n_features,
+        job.n_seen,
+    )
+
+
+def _as_it_is(rule, job, node):
+    return job
+
+
+jitable(_narrow)
+at_node = by_having("for_node", _narrow, _as_it_is)
+
+
 @inline
 def seek(job, scratch, node):
     """Look for the best split of an open node and write it, or make the node a leaf.
@@ -136,6 +164,7 @@ def seek(job, scratch, node):
     rule: no impure node stays a leaf for bad luck).
     """
     target, splitter, growing, limits = job.target, job.splitter, job.growing, job.limits
+    own_job, scratch = at_node(limits.monotone, job, node), allowed(job.features, growing, scratch, node)
     start, stop, p = growing.nodes[node, START], growing.nodes[node, STOP], len(scratch.features)
     total, sums = zero(target, scratch.work.total), growing.sums[node, 0]
     if sums[0] == UNKNOWN:
@@ -150,7 +179,7 @@ def seek(job, scratch, node):
         last, varying = min(limits.n_drawn, p), 0
         while varying == 0 and n_candidates < p:
             draw(job.features, scratch, growing.keys[node], n_candidates, last)
-            varying = look(splitter, job, scratch, node, n_candidates, last, total)
+            varying = look(splitter, own_job, scratch, node, n_candidates, last, total)
             n_candidates, last = last, last + 1
         list_drawn(job.features, scratch, n_candidates)
     settle(job, scratch, node, n_candidates, weight)
@@ -161,11 +190,13 @@ def settle(job, scratch, node, n, weight):
     """Choose among the n candidates listed in ``listed`` and write the split of an open node, or make it a leaf."""
     growing, out, limits = job.growing, scratch.candidates, job.limits
     nodes, where, feature = growing.nodes, out.where, np.int64(0)
-    winner = choose(job.criterion, out.gain, out.information, scratch.listed, n)
-    if winner >= 0:
+    winner = np.int64(choose(job.criterion, out.gain, out.information, scratch.listed, n))
+    if 0 <= winner < n:
         feature = scratch.listed[winner]
+    if winner >= n or out.gain[feature] == NO_GAIN:  # a user's choice of what is not on offer
+        winner = np.int64(-1)
     improvement = weight / limits.total_weight * out.gain[feature]
-    if winner < 0 or improvement + EPSILON < limits.min_decrease:
+    if winner < 0 or improvement + EPSILON < limits.min_decrease or rejects(limits.test, job, scratch, node, feature):
         nodes[node, FEATURE] = LEAF
         release(job.splitter, growing, scratch.own, node)
         return
@@ -193,6 +224,13 @@ def admit_children(growing, limits, node, border, left):
         for k in range(sums.shape[2]):
             sums[left, 0, k] = sums[node, 1, k]
             sums[left + 1, 0, k] = sums[node, 0, k] - sums[node, 1, k]
+
+
+@inline
+def hand_down(job, scratch, node, left):
+    """Tell the children of a divided node what constrains them."""
+    note_parent(job.features, job.growing, node, left)
+    bound_children(job.limits.monotone, job, scratch, node, left)
 
 
 @inline
@@ -225,14 +263,25 @@ def grow_below(job, scratch, root, free, chunk_end, floor):
             free = growing.room[FIRST_CHUNK] + take_ticket(growing.room) * CHUNK
             chunk_end = free + CHUNK
         left, free, n_leaves, n_frontier = free, free + 2, n_leaves + 1, n_frontier - 1
-        border = divide(splitter, growing, scratch.own, node)
+        border = divide(splitter, job, scratch, node)
         admit_children(growing, limits, node, border, left)
+        hand_down(job, scratch, node, left)
         inherit(splitter, growing, job.target, scratch.own, node, left)
         small = left if 2 * (border - nodes[node, START]) <= nodes[node, STOP] - nodes[node, START] else left + 1
         large = 2 * left + 1 - small
     for i in range(n_frontier):
         nodes[frontier[i], FEATURE] = LEAF
     return free, chunk_end
+
+
+@kernel
+def settle_tested(job, scratches, node, n, weight):
+    """Settle a node that all threads looked at: a test reads the sums of its rows, and the rows themselves."""
+    scratch, growing = pick(scratches, np.int64(0)), job.growing
+    start, stop = growing.nodes[node, START], growing.nodes[node, STOP]
+    total = sum_rows(job.target, job.splitter, zero(job.target, scratch.work.total), start, stop)
+    store(job.target, total, growing.sums[node, 0])
+    settle(job, scratch, node, n, weight)
 
 
 @kernel

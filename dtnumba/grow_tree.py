@@ -11,8 +11,21 @@ import numpy as np
 
 from dtnumba import rng
 from dtnumba._jit import in_python, kernel, launch, part, take_ticket
-from dtnumba.frontier import AllFeatures, BestFirst, DepthFirst, SomeFeatures
-from dtnumba.grow import NO_LIMIT, admit, grow_some, grow_whole, most_nodes, new_scratch, pick, seek, settle
+from dtnumba.frontier import BestFirst, DepthFirst
+from dtnumba.grow import (
+    NO_LIMIT,
+    admit,
+    at_node,
+    grow_some,
+    grow_whole,
+    hand_down,
+    most_nodes,
+    new_scratch,
+    pick,
+    seek,
+    settle,
+    settle_tested,
+)
 from dtnumba.growing import (
     DEPTH,
     FEATURE,
@@ -29,12 +42,15 @@ from dtnumba.growing import (
     Scratch,
     new_growing,
 )
+from dtnumba.interactions import Interacting, allowed, feature_policy
+from dtnumba.monotone import is_free
 from dtnumba.partition import partition_rows, partition_sequence
 from dtnumba.scan import MISSING, ROW
-from dtnumba.splitters import look
+from dtnumba.split_test import NoTest
+from dtnumba.splitters import divide, look
 from dtnumba.splitters.histogram import DENSE_ROWS, Histogram, fill_rows
 from dtnumba.splitters.presorted import Presorted
-from dtnumba.targets import is_pure, n_sums_of, rank_rows, sum_rows, weight_of, zero
+from dtnumba.targets import is_pure, n_sums_of, rank_rows, store, sum_rows, weight_of, zero
 
 # Tables of fewer rows than this are grown by one thread: launching costs more than it saves.
 PARALLEL_ROWS = 4096
@@ -59,16 +75,21 @@ class GrowSubtrees(NamedTuple):
 
 @part
 class LookTogether(NamedTuple):
-    """Look at the features of one node, each by whichever worker is free; worker 0 gets all candidates."""
+    """Look at the features of one node, each by whichever worker is free; worker 0 gets all candidates.
+
+    Its list of features is left as those that the node looks at.
+    """
 
     job: object
     scratches: object
     node: int
     weight: np.ndarray  # (1,) float64 out: of the node, or below zero where no split can help it
+    n_allowed: np.ndarray  # (1,) int64 out: features that the node looks at
     counter: np.ndarray
 
     def run(self, worker):
-        job, own = self.job, pick(self.scratches, worker)
+        job = at_node(self.job.limits.monotone, self.job, self.node)
+        own = allowed(job.features, job.growing, pick(self.scratches, worker), self.node)
         scratch = Scratch(
             pick(self.scratches, np.int64(0)).candidates,
             own.work,
@@ -85,10 +106,11 @@ class LookTogether(NamedTuple):
             job.target, total, job.splitter, start, stop
         )
         if worker == 0:
-            self.weight[0] = weight if is_open else -1.0
+            self.weight[0], self.n_allowed[0] = weight if is_open else -1.0, len(own.features)
+            store(job.target, total, job.growing.sums[self.node, 0])
         while is_open:
             f = take_ticket(self.counter)
-            if f >= job.n_features:
+            if f >= len(own.features):
                 break
             look(job.splitter, job, scratch, self.node, f, f + 1, total)
 
@@ -175,6 +197,11 @@ def _seek_alone(job, scratches, node):
 
 
 @kernel
+def _hand_down(job, scratches, node, left):
+    hand_down(job, pick(scratches, np.int64(0)), node, left)
+
+
+@kernel
 def _rank_rows(job, node):
     rank_rows(job.target, job.splitter, job.growing.nodes[node, START], job.growing.nodes[node, STOP])
 
@@ -186,6 +213,16 @@ def _admit_children(growing, limits, node, border, left):
     for side in range(2):
         child = rng.path_key(key, side)
         in_python(admit)(growing, limits, left + side, edges[side], edges[side + 1], nodes[node, DEPTH] + 1, child)
+
+
+@kernel
+def _divide_alone(job, scratches, node):
+    return divide(job.splitter, job, pick(scratches, np.int64(0)), node)
+
+
+def numbers_of(splitter):
+    """Return the splitter of numbers: itself, or the one inside a splitter of categories."""
+    return splitter.inner if hasattr(splitter, "is_level") else splitter
 
 
 def _counter():
@@ -217,6 +254,8 @@ class _Together:
 
     def __init__(self, job, scratches, workers):
         self.job, self.scratches, self.workers = job, scratches, workers
+        # The scratch of the splitter of numbers
+        self.own = scratches.own.inner if hasattr(job.splitter, "is_level") else scratches.own
         self.tables = {}  # dense histograms of nodes that may still be divided here
 
     def seek(self, node, small):
@@ -224,7 +263,7 @@ class _Together:
         nodes, job = self.job.growing.nodes, self.job
         n = nodes[node, STOP] - nodes[node, START]
         if node in self.tables:
-            self.scratches.own.tables[0, : len(self.tables[node])] = self.tables[node]
+            self.own.tables[0, : len(self.tables[node])] = self.tables[node]
             nodes[node, SLOT] = 0
             self._seek_alone(node)
         elif n < small or job.limits.n_drawn < job.n_features:
@@ -232,23 +271,28 @@ class _Together:
         else:
             if job.target.n_weights == 0:
                 _rank_rows(job, node)
-            weight, scratch = np.empty(1), in_python(pick)(self.scratches, 0)
-            launch(LookTogether(job, self.scratches, node, weight, _counter()), self.workers)
-            scratch.listed[:] = scratch.features
-            if weight[0] >= 0.0:
-                in_python(settle)(job, scratch, node, job.n_features, float(weight[0]))
-            else:
+            weight, n_allowed, scratch = np.empty(1), _counter(), in_python(pick)(self.scratches, 0)
+            launch(LookTogether(job, self.scratches, node, weight, n_allowed, _counter()), self.workers)
+            n = int(n_allowed[0])
+            scratch.listed[:n] = scratch.features[:n]
+            if weight[0] < 0.0:
                 nodes[node, FEATURE] = LEAF
+            elif isinstance(job.limits.test, NoTest):
+                in_python(settle)(job, scratch, node, n, float(weight[0]))
+            else:
+                settle_tested(job, self.scratches, node, n, float(weight[0]))
 
     def _seek_alone(self, node):
-        if isinstance(self.job.splitter, Histogram):
-            self.scratches.own.free[0, 0] = 0  # no table outlives the call: they are kept by node, in ``tables``
+        if isinstance(numbers_of(self.job.splitter), Histogram):
+            self.own.free[0, 0] = 0  # no table outlives the call: they are kept by node, in ``tables``
         _seek_alone(self.job, self.scratches, node)
         self.job.growing.nodes[node, SLOT] = -1
 
     def divide(self, node):
         """Move the rows of a node; return the border."""
-        splitter, nodes, buffer = self.job.splitter, self.job.growing.nodes, self.scratches.own.buffer
+        splitter, nodes, buffer = numbers_of(self.job.splitter), self.job.growing.nodes, self.own.buffer
+        if splitter is not self.job.splitter and self.job.splitter.is_level[nodes[node, FEATURE]]:
+            return _divide_alone(self.job, self.scratches, node)
         start, stop = int(nodes[node, START]), int(nodes[node, STOP])
         if isinstance(splitter, Presorted):
             self._mark_sides(node, start, stop)
@@ -268,7 +312,7 @@ class _Together:
 
     def _mark_sides(self, node, start, stop):
         """Mark which rows of a node go left (``partition.mark_sides`` in NumPy, which has nothing to compile)."""
-        splitter, nodes = self.job.splitter, self.job.growing.nodes
+        splitter, nodes = numbers_of(self.job.splitter), self.job.growing.nodes
         base = nodes[node, FEATURE] * splitter.n_rows
         records = splitter.order[base + start : base + stop]
         goes_left = np.zeros(stop - start, np.uint8)
@@ -292,12 +336,13 @@ class _Together:
             self.tables[sibling] = self.tables.pop(parent) - self.tables[node]
 
 
-def grow_tree(splitter, target, criterion, limits, n_features, n_seen, n_rows, workers):
-    """Grow a tree over n rows; return its nodes under construction."""
+def grow_tree(splitter, target, criterion, limits, n_features, n_seen, n_rows, workers, groups=None):
+    """Grow a tree over n rows; return its nodes under construction. ``groups``: None where any features may meet."""
     alone = workers <= 1 or n_rows < PARALLEL_ROWS
-    growing = new_growing(most_nodes(n_rows, limits), n_sums_of(target), workers)
+    bounded, most = not is_free(limits.monotone), most_nodes(n_rows, limits)
+    growing = new_growing(most, n_sums_of(target), workers, bounded, groups is not None)
     order = BestFirst() if limits.max_leaves < NO_LIMIT else DepthFirst()
-    features = SomeFeatures(limits.features_key) if limits.n_drawn < n_features else AllFeatures()
+    features = feature_policy(limits, n_features, groups)
     job = Job(splitter, target, criterion, limits, growing, order, features, n_features, n_seen)
     scratches = new_scratch(splitter, target, limits, n_features, n_seen, n_rows, 1 if alone else workers)
     if alone:
@@ -320,6 +365,7 @@ def _grow_together(job, scratches, n_rows, workers):
     best_first = limits.max_leaves < NO_LIMIT
     small = PARALLEL_ROWS if best_first else max(PARALLEL_ROWS, n_rows // SHARE)
     dense = _keeps_tables(job)
+    is_constrained = not is_free(limits.monotone) or isinstance(job.features, Interacting)
     frontier, subtrees, n_nodes, n_leaves = _Frontier(job.growing, best_first=best_first), [], 1, 1
 
     def open_node(node):
@@ -344,6 +390,8 @@ def _grow_together(job, scratches, n_rows, workers):
         left, n_nodes, n_leaves = n_nodes, n_nodes + 2, n_leaves + 1
         border = int(together.divide(node))
         _admit_children(job.growing, limits, node, border, left)
+        if is_constrained:
+            _hand_down(job, scratches, node, left)
         if node in together.tables:
             less = left if border - nodes[node, START] <= nodes[node, STOP] - border else left + 1
             if nodes[2 * left + 1 - less, STOP] - nodes[2 * left + 1 - less, START] > small:
@@ -364,7 +412,8 @@ def _grow_apart(job, scratches, subtrees, n_nodes, workers):
     sizes = nodes[roots, STOP] - nodes[roots, START]
     roots = roots[np.argsort(-sizes, kind="stable")]
     job.growing.room[:] = 0, n_nodes
-    if isinstance(job.splitter, Histogram):
-        free = scratches.own.free  # every table is free again
+    if isinstance(numbers_of(job.splitter), Histogram):
+        own = scratches.own.inner if hasattr(job.splitter, "is_level") else scratches.own
+        free = own.free  # every table is free again
         free[:, 0], free[:, 1:] = free.shape[1] - 2, np.arange(free.shape[1] - 1)
     launch(GrowSubtrees(job, scratches, roots, _counter()), workers)

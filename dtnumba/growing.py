@@ -10,10 +10,13 @@ import numpy as np
 # Columns of Growing.nodes
 FEATURE, LEFT, LAST_LEFT, FIRST_RIGHT, MISSING_LEFT, START, STOP, DEPTH, SLOT, LEFT_ROWS = range(10)
 N_COLUMNS = 10
+PARENT = N_COLUMNS  # only where interactions are constrained
 LEAF = -1
 
 # Columns of Growing.numbers
 GAIN, CUT, PRIORITY = range(3)
+N_NUMBERS = 3
+LOWER, UPPER = N_NUMBERS, N_NUMBERS + 1  # of a node's value; only where a feature is monotonic
 
 
 # Workers take room for nodes in chunks, so that the nodes of a tree lie together whoever grew them. Where a node lies
@@ -26,8 +29,8 @@ NEXT_CHUNK, FIRST_CHUNK = 0, 1  # entries of Growing.room: the next free chunk, 
 class Growing(NamedTuple):
     """Nodes under construction."""
 
-    nodes: np.ndarray  # (m, N_COLUMNS) int64
-    numbers: np.ndarray  # (m, 3) float64
+    nodes: np.ndarray  # (m, N_COLUMNS) int32, and one more for PARENT
+    numbers: np.ndarray  # (m, N_NUMBERS) float64, and two more for LOWER and UPPER
     keys: np.ndarray  # (m,) uint64: path from the root, the only thing random draws know of a node
     sums: np.ndarray  # (m, 2, n_sums) int64: of a node's rows, and of those that go left; sums[k, 0, 0] may be UNKNOWN
     room: np.ndarray  # (2,) int64
@@ -43,7 +46,7 @@ class Job(NamedTuple):
     limits: object
     growing: object
     order: object  # of division: DepthFirst or BestFirst
-    features: object  # looked at by a node: AllFeatures or SomeFeatures
+    features: object  # looked at by a node: AllFeatures or SomeFeatures, or Interacting
     n_features: int
     n_seen: int  # numbers of one output that a criterion sees
 
@@ -60,17 +63,29 @@ class Scratch(NamedTuple):
     own: object  # the splitter's
 
 
-def new_growing(most_nodes: int, n_sums: int, workers: int) -> Growing:
-    """Allocate room for a tree of at most so many nodes; what no node touches costs no memory."""
-    capacity = most_nodes + (workers + 1) * CHUNK
-    nodes, numbers = np.empty((capacity, N_COLUMNS), np.int32), np.empty((capacity, 3), np.float64)
-    keys, sums = np.empty(capacity, np.uint64), np.empty((capacity, 2, n_sums), np.int64)
+def new_growing(most_nodes: int, n_sums: int, workers: int, bounded: bool, linked: bool) -> Growing:
+    """Allocate room for a tree of at most so many nodes; what no node touches costs no memory.
+
+    ``bounded``: nodes have ranges for their values; ``linked``: they know their parents.
+    """
+    nodes, numbers, keys, sums = _columns((), most_nodes + (workers + 1) * CHUNK, n_sums, bounded, linked)
     return Growing(nodes, numbers, keys, sums, np.array([0, 1], np.int64), np.zeros(1, np.int64))
 
 
-def new_growings(most_nodes: int, n_sums: int, workers: int) -> Growing:
+def new_growings(most_nodes: int, n_sums: int, workers: int, bounded: bool, linked: bool) -> Growing:
     """Allocate room for a tree a worker; every array but ``halt`` has a leading worker axis."""
-    capacity = most_nodes + 2 * CHUNK
-    nodes, numbers = np.empty((workers, capacity, N_COLUMNS), np.int32), np.empty((workers, capacity, 3), np.float64)
-    keys, sums = np.empty((workers, capacity), np.uint64), np.empty((workers, capacity, 2, n_sums), np.int64)
+    nodes, numbers, keys, sums = _columns((workers,), most_nodes + 2 * CHUNK, n_sums, bounded, linked)
     return Growing(nodes, numbers, keys, sums, np.zeros((workers, 2), np.int64), np.zeros(1, np.int64))
+
+
+def _columns(
+    axis: tuple[int, ...], capacity: int, n_sums: int, bounded: bool, linked: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    nodes = np.empty((*axis, capacity, N_COLUMNS + linked), np.int32)
+    numbers = np.empty((*axis, capacity, N_NUMBERS + 2 * bounded), np.float64)
+    # What growth writes at the children of a node only is said of the root here.
+    if linked:
+        nodes[..., 0, PARENT] = -1
+    if bounded:
+        numbers[..., 0, LOWER], numbers[..., 0, UPPER] = -np.inf, np.inf
+    return nodes, numbers, np.empty((*axis, capacity), np.uint64), np.empty((*axis, capacity, 2, n_sums), np.int64)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.binned_table import Features
+    from dtnumba.costs import LeastCost
     from dtnumba.forest import ForestPlan
     from dtnumba.trees import Trees
     from dtnumba.watch import Watch
@@ -59,7 +60,13 @@ def nothing_measured(kind: str, n_features: int) -> Importances:
 
 
 def measured(
-    earlier: Importances, table: Features, known: Any, plan: ForestPlan, trees: Trees, watch: Watch
+    earlier: Importances,
+    table: Features,
+    known: Any,
+    plan: ForestPlan,
+    trees: Trees,
+    watch: Watch,
+    rule: LeastCost | None = None,
 ) -> Importances:
     """Return the Importances of all trees, or of as many as could be measured before the work was stopped."""
     first = earlier.n_trees
@@ -69,7 +76,7 @@ def measured(
     try:
         if earlier.kind == "impurity_corrected":
             return earlier.with_trees(corrected_decreases(plan, first, trees.n_trees, watch.run))
-        return earlier.with_trees(shuffled_losses(table, known, plan, trees, first, watch.run_until))
+        return earlier.with_trees(shuffled_losses(table, known, plan, trees, first, watch, rule))
     except KeyboardInterrupt as error:  # between two kernels: the trees are there already, and must not be lost
         watch.stopped, watch.error = "interrupt", error
         return earlier

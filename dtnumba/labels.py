@@ -140,6 +140,23 @@ def read_labels(y: Any, n_rows: int, caller: str) -> Labels:
     return Labels([classes for classes, _ in pairs], codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1))
 
 
+def codes_of(labels: Labels, classes: list[NDArray[Any]]) -> NDArray[np.int64]:
+    """Return labels as the codes of a model that knows these classes, (n, outputs); a label it does not know raises."""
+    if len(labels.classes) != len(classes):
+        raise ValueError(f"y has {len(labels.classes)} outputs, and the model was fitted to {len(classes)}")
+    codes = np.empty(labels.codes.shape, np.int64)
+    for o, (seen, known) in enumerate(zip(labels.classes, classes, strict=True)):
+        places = {value: k for k, value in enumerate(known.tolist())}
+        unknown = [value for value in seen.tolist() if value not in places]
+        if unknown:
+            raise ValueError(
+                f"y contains labels that the model has not seen in fit: {unknown[:5]}; it knows {known.tolist()[:10]}. "
+                "Leave out these rows, or fit the model to all labels"
+            )
+        codes[:, o] = np.array([places[value] for value in seen.tolist()])[labels.codes[:, o]]
+    return codes
+
+
 def _code_type(n_classes: int) -> Any:
     """Return the type of class codes: narrow, because they stay in memory beside a table that may be large."""
     return np.uint8 if n_classes <= 256 else np.int32

@@ -6,10 +6,12 @@ import numpy as np
 
 from dtnumba._jit import by_type, inline
 from dtnumba.criteria import impurity_of, loss_of
+from dtnumba.growing import START, STOP
 
 row_at = by_type("row_at")
 row_in_order = by_type("row_in_order")
 describe = by_type("describe")
+value_of = by_type("value_of")  # of statistics: the number that a monotonic constraint is about
 
 
 def _residual_at(target, row, o):
@@ -40,6 +42,9 @@ class ClassLeaves:
 
     __slots__ = ()
 
+    def value_of(self, stats):
+        return float(stats[1]) / (float(stats[0]) + float(stats[1]))  # two classes: the share of the second
+
     def describe(self, criterion, rows, summary, node, sums, seen):
         n_outputs, impurity, value = len(self.offsets) - 1, 0.0, summary.value
         for o in range(n_outputs):
@@ -60,6 +65,9 @@ class NumberLeaves:
     """Means: exact where all rows agree, else two-part sums rounded once."""
 
     __slots__ = ()
+
+    def value_of(self, stats):
+        return self.offsets[0] + float(stats[1]) * self.moment_unit / (float(stats[0]) * self.unit)
 
     def describe(self, criterion, rows, summary, node, sums, seen):
         n_outputs, impurity = len(self.residual_units), 0.0
@@ -146,6 +154,9 @@ class RankedLeaves:
 
     __slots__ = ()
 
+    def child_values(self, job, scratch, node, left):
+        return _median(self, job, left), _median(self, job, left + 1)
+
     def describe(self, criterion, rows, summary, node, sums, seen):
         start, stop, impurity = summary.start[node], summary.stop[node], 0.0
         total = sums[0]
@@ -164,6 +175,23 @@ class RankedLeaves:
             largest = max(loss_of(criterion, lowest, value), loss_of(criterion, highest, value))
             impurity += _mean_loss(self, criterion, rows, summary, node, o, value, largest, sums[0])
         summary.impurity[node] = impurity / self.y.shape[1]
+
+
+@inline
+def _median(target, job, node):
+    """Return the median of the only output over the rows of a node that is not divided yet."""
+    start, stop = job.growing.nodes[node, START], job.growing.nodes[node, STOP]
+    total, before, i = np.int64(0), np.int64(0), np.int64(start)
+    for k in range(start, stop):
+        total += target.weights[row_in_order(job.splitter, 0, k)]
+    while 2 * (before + target.weights[row_in_order(job.splitter, 0, i)]) < total:
+        before += target.weights[row_in_order(job.splitter, 0, i)]
+        i += 1
+    row = row_in_order(job.splitter, 0, i)
+    value = target.y[row, 0]
+    if 2 * (before + target.weights[row]) == total and i + 1 < stop:
+        value = value / 2.0 + target.y[row_in_order(job.splitter, 0, i + 1), 0] / 2.0
+    return value
 
 
 @inline

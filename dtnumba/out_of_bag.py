@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import launch, part, take_ticket
+from dtnumba._jit import part, take_ticket
 from dtnumba.lanes import LANES, put_twelve, same, twelve, walk
+from dtnumba.mixtures import forest_says
 from dtnumba.packed_forest import answer_at, says_second
 from dtnumba.sampling import sample
+from dtnumba.table import Table
 from dtnumba.votes import gapless
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.binned_table import Features
+    from dtnumba.costs import LeastCost
     from dtnumba.forest import ForestPlan
     from dtnumba.forest_view import ForestView
+    from dtnumba.watch import Watch
 
 _BLOCK = 4096  # rows a ticket
 
@@ -33,15 +37,16 @@ class DrawBags(NamedTuple):
     counts: np.ndarray  # (workers, n) scratch
     totals: np.ndarray  # (workers, n_classes) scratch
     bags: np.ndarray  # (n_trees, bytes) uint8 out, zeros
+    halt: np.ndarray  # (1,) int64: not 0 where the work is to stop, and nothing of it will be used
     counter: np.ndarray
 
     def run(self, worker):
         counts = self.counts[worker]
-        while True:
+        while self.halt[0] == 0:
             tree = take_ticket(self.counter)
             if tree >= len(self.bags):
                 break
-            sample(self.sampling, tree, counts, self.totals[worker])
+            sample(self.sampling, tree, counts, self.totals[worker], self.halt)
             for row in range(len(counts)):
                 self.bags[tree, row >> 3] |= np.uint8((counts[row] > 0) << (row & 7))
 
@@ -63,16 +68,19 @@ class AddLeftOut(NamedTuple):
     rows: np.ndarray  # (workers, block + 1) int64 scratch
     bases: np.ndarray  # (workers, block + LANES) uint64 scratch: where the rows begin
     leaves: np.ndarray  # (workers, LANES) uint64 scratch
+    halt: np.ndarray  # (1,) int64: as above
     counter: np.ndarray
 
     def run(self, worker):
         cells, rows, bases, leaves = self.cells, self.rows[worker], self.bases[worker], self.leaves[worker]
-        while True:
+        while self.halt[0] == 0:
             start = take_ticket(self.counter) * _BLOCK
             if start >= cells.n_rows:
                 break
             for t in range(len(self.firsts)):
                 m = 0
+                if self.halt[0] != 0:  # a block takes a tenth of a second where trees are many
+                    break
                 for row in range(start, min(start + _BLOCK, cells.n_rows)):
                     rows[m] = row
                     m += 1 - ((self.bags[t, (self.first + row) >> 3] >> ((self.first + row) & 7)) & 1)
@@ -90,29 +98,61 @@ class AddLeftOut(NamedTuple):
                             self.votes[row, k] += self.answers[at, k]
 
 
-def draw_bags(plan: ForestPlan, n_trees: int) -> NDArray[np.uint8]:
-    """Return which rows each tree drew, (n_trees, bytes), a bit a row."""
+def draw_bags(plan: ForestPlan, n_trees: int, watch: Watch) -> NDArray[np.uint8] | None:
+    """Return which rows each tree drew, (n_trees, bytes), a bit a row; None where the work was stopped."""
     n, workers = plan.n_table_rows, min(plan.settings.workers, n_trees)
     bags = np.zeros((n_trees, (n + 7) // 8), np.uint8)
     counts, totals = np.zeros((workers, n), plan.count_type), np.empty((workers, plan.width))
-    launch(DrawBags(plan.sampling, counts, totals, bags, np.zeros(1, np.int64)), workers)
-    return bags
+    halt = np.zeros(1, np.int64)
+    task = DrawBags(plan.sampling, counts, totals, bags, halt, np.zeros(1, np.int64))
+    return None if watch.run_until(task, workers, halt) else bags
+
+
+def _votes_one_by_one(
+    table: Features, plan: ForestPlan, forest: ForestView, voting: str | LeastCost, watch: Watch
+) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+    """Return the votes of trees of any kind, None where the work was stopped."""
+    votes, n_votes = np.zeros((table.n_rows, forest.trees.value.shape[1])), np.zeros(table.n_rows, np.int64)
+    bags = draw_bags(plan, forest.trees.n_trees, watch)
+    if bags is None:
+        return None
+    for first, cells in table.row_blocks():
+        block = Table(cells.n_rows, cells.n_columns, None, cells, None)
+        rows = slice(first, first + cells.n_rows)
+        told = forest_says(block, forest.trees, plan.settings.workers, forest.n_classes, voting)
+        for bag, said in zip(bags, told, strict=True):
+            if watch.stopped:
+                return None
+            is_out = np.unpackbits(bag, count=table.n_rows, bitorder="little")[rows] == 0
+            votes[rows] += said * is_out[:, None]
+            n_votes[rows] += is_out
+    return votes, n_votes
 
 
 def out_of_bag_votes(
-    table: Features, plan: ForestPlan, forest: ForestView, voting: str
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the sum of what the trees say that did not draw a row, and how many these are, for every row."""
+    table: Features, plan: ForestPlan, forest: ForestView, voting: str | LeastCost, watch: Watch
+) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+    """Return the sum of what the trees say that did not draw a row, and how many these are, for every row.
+
+    None where the work was stopped before all were counted: the rows so far may be of one kind.
+    """
+    if not forest.trees.is_two_way:
+        return _votes_one_by_one(table, plan, forest, voting, watch)
     is_of_two, width = says_second(forest.trees, forest.n_classes), forest.trees.value.shape[1]
     votes, n_votes = np.zeros((table.n_rows, 1 if is_of_two else width)), np.zeros(table.n_rows, np.int64)
-    bags, workers = draw_bags(plan, forest.trees.n_trees), plan.settings.workers
+    bags, workers, halt = draw_bags(plan, forest.trees.n_trees, watch), plan.settings.workers, np.zeros(1, np.int64)
+    if bags is None:
+        return None
     rows, bases = np.empty((workers, _BLOCK + 1), np.int64), np.empty((workers, _BLOCK + LANES), np.uint64)
     leaves = np.empty((workers, LANES), np.uint64)
     for first, block in table.row_blocks():
-        packed = forest.packed(block.flat.dtype, voting)
+        packed = watch.apart(lambda dtype=block.flat.dtype: forest.packed(dtype, voting))  # 1 s of 10M nodes
+        if packed is None:
+            return None
         for more, cells in gapless(block):
             start = first + more
-            out = (bags, votes[start:], n_votes[start:], rows, bases, leaves, np.zeros(1, np.int64))
+            out = (bags, votes[start:], n_votes[start:], rows, bases, leaves, halt, np.zeros(1, np.int64))
             tables = (packed.nodes, packed.depth, packed.roots, packed.starts, packed.answers)
-            launch(AddLeftOut(cells, start, *tables, *out), workers)
+            if watch.run_until(AddLeftOut(cells, start, *tables, *out), workers, halt):
+                return None
     return np.concatenate([n_votes[:, None] - votes, votes], axis=1) if is_of_two else votes, n_votes

@@ -14,8 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_type, kernel, part
+from dtnumba._jit import by_type, inline, kernel, part
+from dtnumba.costs import commonest
 from dtnumba.floats import floor_to
+from dtnumba.routing import is_among
 from dtnumba.trees import LEAF, depths, leaf_values
 
 # Nodes of forests that fit into a core's level-2 cache are laid out as they are numbered.
@@ -26,6 +28,7 @@ _MOST_SHARED = 8
 # So many walks go on together (see ``lanes``).
 LANES = 12
 _ONE = np.uint64(1)
+_IS_LEVEL = np.uint64(1 << 30)
 plain_step = by_type("plain_step")
 step = by_type("step")
 answer_at = by_type("answer_at")
@@ -79,10 +82,45 @@ class Wide(NamedTuple):
         return np.int64(self.words[((first + node) << _ONE) + _ONE] & np.uint64(0x7FFFFFFFF))
 
 
+@part
+class Mixed(NamedTuple):
+    """Nodes of 16 bytes that may test a category: bit 30 says so; the threshold is first << 32 | number of levels."""
+
+    words: np.ndarray  # (2 * places,) uint64
+    thresholds: np.ndarray  # the same memory as float64
+    levels: np.ndarray  # int32: of each such node, ascending: those that go left
+
+    def plain_step(self, first, node, flat, base):
+        return mixed_step(self, first, node, flat, base)
+
+    def step(self, first, node, flat, base):
+        return mixed_step(self, first, node, flat, base)
+
+    def answer_at(self, first, node):
+        return np.int64(self.words[((first + node) << _ONE) + _ONE] & np.uint64(0x7FFFFFFFF))
+
+
+@inline
+def mixed_step(nodes, first, node, flat, base):
+    """Return the next place: left of a category is a search among its node's levels."""
+    at = (first + node) << _ONE
+    word = nodes.words[at]
+    x = flat[base + (word & np.uint64(0x3FFFFFFF))]
+    if x != x:
+        goes_left = (word & np.uint64(0x80000000)) != 0
+    elif (word & _IS_LEVEL) != 0:
+        where = nodes.words[at + _ONE]
+        start = np.int64(where >> np.uint64(32))
+        goes_left = is_among(nodes.levels, start, start + np.int64(where & np.uint64(0xFFFFFFFF)), x)
+    else:
+        goes_left = x <= nodes.thresholds[at + _ONE]
+    return (word >> np.uint64(32)) + np.uint64(goes_left)
+
+
 class PackedForest(NamedTuple):
     """A packed forest."""
 
-    nodes: object  # Narrow or Wide
+    nodes: object  # Narrow, Wide or Mixed
     firsts: np.ndarray  # uint64: where each tree's places begin, its root being place 1; repeats the last for lanes
     starts: np.ndarray  # (n_trees,) int64: where each tree's answers begin
     answers: np.ndarray  # (rows, width) float64
@@ -149,12 +187,12 @@ def places_of(trees, pair, n_pairs):
 
 
 def pack_forest(trees, n_features, dtype, n_classes, voting):
-    """Return binary trees packed for rows of a dtype; where ``says_second``, answers are shares of the second class.
+    """Return trees packed for rows of a dtype; where ``says_second``, answers are shares of the second class.
 
     Parameters
     ----------
     trees : Trees
-        Binary trees.
+        Trees of two-way tests.
     n_features : int
         Columns of the table.
     dtype : dtype
@@ -167,6 +205,7 @@ def pack_forest(trees, n_features, dtype, n_classes, voting):
     """
     sizes, leaf = np.diff(trees.root), np.flatnonzero(trees.feature == LEAF)
     is_narrow = dtype == np.float32 and n_features <= 1 << 10 and sizes.max() < (1 << 21) - (1 << 8)
+    is_narrow = is_narrow and trees.is_binary
     form, word, shift, missing = (Narrow, np.uint32, 11, 10) if is_narrow else (Wide, np.uint64, 32, 31)
     number = np.float32 if is_narrow else np.float64
     value = _said(trees, leaf, n_classes, voting)
@@ -183,15 +222,21 @@ def pack_forest(trees, n_features, dtype, n_classes, voting):
     nodes[:] = 0
     words = place[np.where(trees.left == LEAF, 0, trees.left)].astype(word) - word(1) << word(shift)
     words |= trees.feature.astype(word) | trees.missing_left.astype(word) << word(missing)
+    thresholds = np.array(floor_to(trees.threshold, number)).view(word)  # a copy: float64 ones are the trees' own
+    if not trees.is_binary:
+        n_levels = np.diff(trees.level_start)
+        tests = np.flatnonzero(n_levels)
+        words[tests] |= _IS_LEVEL
+        thresholds[tests] = trees.level_start[tests].astype(word) << word(32) | n_levels[tests].astype(word)
     words[leaf] = place[leaf].astype(word) << word(shift)
     nodes[at, 0] = words
     del words, place, pair
-    thresholds = np.array(floor_to(trees.threshold, number)).view(word)  # a copy: float64 ones are the trees' own
     thresholds[leaf] = np.array(np.nan, number).view(word) | rows.astype(word)
     nodes[at, 1] = thresholds
     depth = int(depths(trees).max()) if trees.n_nodes <= _CACHED_NODES else _ANY_DEPTH
     flat, firsts = nodes.ravel(), np.pad(firsts, (0, LANES - 1), mode="edge").astype(np.uint64)
-    return PackedForest(form(flat, flat.view(number)), firsts, starts, answers, depth)
+    packed = form(flat, flat.view(number)) if trees.is_binary else Mixed(flat, flat.view(number), trees.level)
+    return PackedForest(packed, firsts, starts, answers, depth)
 
 
 def aligned(n, dtype):
@@ -207,7 +252,7 @@ def _said(trees, leaf, n_classes, voting):
     if voting == "ids":
         return (leaf - trees.root[np.searchsorted(trees.root, leaf, side="right") - 1])[:, None].astype(np.float64)
     value = leaf_values(trees)
-    return commonest(value, n_classes) if voting == "hard" else value
+    return value if voting == "soft" else commonest(value, n_classes, voting)
 
 
 def _shared(value, n_classes, voting):
@@ -254,12 +299,3 @@ def says_second(trees, n_classes):
     Of one tree both are read, because each was rounded by itself.
     """
     return len(n_classes) == 1 and int(n_classes[0]) == 2 and trees.n_trees > 1
-
-
-def commonest(value, n_classes):
-    """Return one vote for the commonest class of each output in place of shares, the first on ties."""
-    votes, start = np.zeros_like(value), 0
-    for k in n_classes:
-        votes[np.arange(len(votes)), start + value[:, start : start + k].argmax(axis=1)] = 1.0
-        start += k
-    return votes

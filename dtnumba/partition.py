@@ -74,3 +74,21 @@ def partition_rows(rows, base, start, stop, codes, feature, cut, missing_code, m
     for i in range(n_right):
         rows[left + i] = buffer[i]
     return np.int64(left) - base
+
+
+@inline
+def partition_by_level(rows, base, start, stop, codes, column, side, buffer):
+    """Divide a list of rows by what ``side`` says of their levels; return the border."""
+    left, n_right = np.uint64(base + start), np.uint64(0)
+    c, end = np.uint64(column), np.uint64(base + stop - 1)
+    for i in range(np.uint64(base + start), np.uint64(base + stop)):
+        row = rows[i]
+        prefetch(codes, np.uint64(rows[min(i + _AHEAD, end)]), c)
+        goes_left = np.uint64(side[codes[row, c]])
+        rows[left] = row
+        buffer[n_right] = row
+        left += goes_left
+        n_right += _ONE - goes_left
+    for i in range(n_right):
+        rows[left + i] = buffer[i]
+    return np.int64(left) - base

@@ -17,20 +17,23 @@ from dtnumba._jit import by_type, inline, part, take_ticket
 from dtnumba.binned_table import BinnedTable
 from dtnumba.out_of_bag import draw_bags
 from dtnumba.predict import pack
+from dtnumba.routing import is_among
 from dtnumba.shuffle import rows_of, shuffled
 from dtnumba.trees import depths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from dtnumba.binned_table import Features
+    from dtnumba.costs import LeastCost
     from dtnumba.forest import ForestPlan
+    from dtnumba.predict import Packed
     from dtnumba.trees import Trees
+    from dtnumba.watch import Watch
 
 _LANES = 16  # rows that go down side by side
-_ONE, _TWO, _HALF, _LOW = np.uint64(1), np.uint64(2), np.uint64(32), np.uint64(0xFFFFFFFF)
+_ONE, _TWO, _HALF, _LOW = np.uint64(1), np.uint64(2), np.uint64(32), np.uint64(0x7FFFFFFF)
+_IS_LEVEL, _COUNT = np.uint64(1 << 31), np.uint64(0xFFFFFFFF)
 
 
 def _row_begin(cells, row):
@@ -104,6 +107,7 @@ class ShuffleColumns(NamedTuple):
     cells: object  # Cells, SparseRows or CodedRows
     words: np.ndarray  # nodes as in ``predict.Packed``
     thresholds: np.ndarray  # the same memory as float64
+    levels: np.ndarray  # int32: of each node that tests a category, ascending: those that go left
     roots: np.ndarray  # (n_trees,) int64
     says: np.ndarray  # (m, n_outputs) float64: a number, or the code of the commonest class
     truth: np.ndarray  # (n, n_outputs) float64: likewise
@@ -171,24 +175,24 @@ def _measure_rows(task, room, tree, start, stop, n, losses):
             at = min(k + j, m - 1)
             nodes[j], room.swapped[j], room.values[j] = marks[2, at], marks[1, at], room.lent[at]
             room.begins[j] = begin_of(task.cells, room.rows[start + marks[0, at]])
-        _go_on(task.cells, task.words, task.thresholds, nodes, room.begins, room.swapped, room.values)
+        _go_on(task, nodes, room.begins, room.swapped, room.values)
         for j in range(n_lanes):
             lane = marks[0, k + j]
             losses[marks[1, k + j]] += _loss(task, nodes[j], room.rows[start + lane]) - room.before[lane]
 
 
 @inline
-def _go_on(cells, words, thresholds, nodes, begins, swapped, values):
+def _go_on(task, nodes, begins, swapped, values):
     """Let rows go on to their leaves, each with another value of one feature. No branch: none could be foreseen."""
     while True:
         moved = np.uint64(0)
         for j in range(_LANES):
             node = nodes[j]
-            word = words[_TWO * node]
+            word = task.words[_TWO * node]
             f = (word & _LOW) >> _ONE
-            x = value_at(cells, begins[j], f)
+            x = value_at(task.cells, begins[j], f)
             x = values[j] if f == swapped[j] else x
-            to = _child(thresholds, node, word, x)
+            to = _child(task, node, word, x)
             moved |= to ^ node
             nodes[j] = to
         if moved == 0:
@@ -199,7 +203,7 @@ def _go_on(cells, words, thresholds, nodes, begins, swapped, values):
 def _mark(task, room, tree, start, stop):
     """Let rows go down to their leaves, ``nodes``; mark where each first meets a feature, and count the marks."""
     nodes, begins, seen, marks, m = room.nodes, room.begins, room.seen, room.marks, np.int64(0)
-    words, thresholds, n_lanes = task.words, task.thresholds, stop - start
+    n_lanes = stop - start
     p, turn = np.uint64(len(seen) // _LANES), room.turn[0] + 1
     room.turn[0] = turn
     for j in range(n_lanes):
@@ -209,9 +213,9 @@ def _mark(task, room, tree, start, stop):
         moved = False
         for j in range(n_lanes):
             node = nodes[j]
-            word = words[_TWO * node]
+            word = task.words[_TWO * node]
             f = (word & _LOW) >> _ONE
-            to = _child(thresholds, node, word, value_at(task.cells, begins[j], f))
+            to = _child(task, node, word, value_at(task.cells, begins[j], f))
             nodes[j] = to
             # Written always, and kept where the mark is one: whether a feature is new can hardly be foreseen.
             place = np.uint64(j) * p + f
@@ -224,9 +228,13 @@ def _mark(task, room, tree, start, stop):
 
 
 @inline
-def _child(thresholds, node, word, x):
+def _child(task, node, word, x):
     """Return where a value goes on from a node; a leaf leads to itself."""
-    goes_right = (x > thresholds[_TWO * node + _ONE]) | ((x != x) & ((word & _ONE) == 0))
+    goes_right = (x > task.thresholds[_TWO * node + _ONE]) | ((x != x) & ((word & _ONE) == 0))
+    if (word & _IS_LEVEL) != 0 and x == x:
+        where = task.words[_TWO * node + _ONE]
+        start = np.int64(where >> _HALF)
+        goes_right = not is_among(task.levels, start, start + np.int64(where & _COUNT), x)
     return (word >> _HALF) + np.uint64(goes_right)
 
 
@@ -241,15 +249,23 @@ def _loss(task, leaf, row):
 
 
 def shuffled_losses(
-    table: Features, known: Any, plan: ForestPlan, trees: Trees, first: int, run: Callable[..., bool]
+    table: Features,
+    known: Any,
+    plan: ForestPlan,
+    trees: Trees,
+    first: int,
+    watch: Watch,
+    rule: LeastCost | None = None,
 ) -> NDArray[np.float64]:
     """Return the rise of each tree's mean loss by each column, a row a tree from ``first`` on.
 
     The loss is the share of wrong labels or the squared error, a mean over the outputs; NaN where a tree left out no
-    row. ``run(task, workers, halt, count)`` launches a task and may stop it; then these are the trees that were
-    finished before the first that was not.
+    row. Where the watch stopped the work, these are the trees that were finished before the first that was not.
     """
     p, n_trees, is_label = table.n_features, trees.n_trees, known.kind == "classes"
+    bags = draw_bags(plan, n_trees, watch)
+    if bags is None:
+        return np.empty((0, p))
     workers = max(1, min(plan.settings.workers, n_trees - first))
     kept = np.sort(plan.orders[0])
     most = _LANES * min(int(depths(trees).max()), p) + 1
@@ -265,7 +281,7 @@ def shuffled_losses(
         np.empty((workers, 3, most), np.int64),
         np.empty((workers, most)),
     )
-    packed = pack(trees, 0)
+    packed = _with_levels(pack(trees, 0), trees)
     keys = np.array([rng.stream(plan.settings.seed, rng.PERMUTATION, t) for t in range(n_trees)], np.uint64)
     losses, n_left_out = np.zeros((n_trees - first, p)), np.full(n_trees - first, -1, np.int64)
     halt = np.zeros(1, np.int64)
@@ -273,12 +289,13 @@ def shuffled_losses(
         _readable(table),
         packed.words,
         packed.words.view(np.float64),
+        trees.level,
         trees.root[:-1].copy(),
-        _commonest(trees, known.sizes) if is_label else trees.value,
+        _labels(trees, known.sizes, rule) if is_label else trees.value,
         (known.codes if is_label else known.y).astype(np.float64),
         is_label,
         kept,
-        draw_bags(plan, n_trees),
+        bags,
         keys,
         first,
         room,
@@ -287,10 +304,20 @@ def shuffled_losses(
         halt,
         np.zeros(1, np.int64),
     )
-    run(task, workers, halt, lambda: int((n_left_out >= 0).sum()))
+    watch.run_until(task, workers, halt, lambda: int((n_left_out >= 0).sum()))
     n_done = int(np.argmax(n_left_out < 0)) if (n_left_out < 0).any() else len(n_left_out)
     with np.errstate(invalid="ignore"):
         return np.asarray(losses[:n_done] / (n_left_out[:n_done, None] * task.truth.shape[1]))
+
+
+def _with_levels(packed: Packed, trees: Trees) -> Packed:
+    """Say in the words of nodes that test a category where their levels stand: first << 32 | number."""
+    if len(trees.level):
+        words, n_levels = packed.words.reshape(-1, 2), np.diff(trees.level_start).astype(np.uint64)
+        tests = np.flatnonzero(n_levels)
+        words[tests, 0] |= _IS_LEVEL
+        words[tests, 1] = trees.level_start[tests].astype(np.uint64) << _HALF | n_levels[tests]
+    return packed
 
 
 def _readable(table: Features) -> Any:
@@ -303,7 +330,9 @@ def _readable(table: Features) -> Any:
     return SparseRows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
 
 
-def _commonest(trees: Trees, sizes: list[int]) -> NDArray[np.float64]:
-    """Return the code of the commonest class in every node, a column an output; the first on ties."""
+def _labels(trees: Trees, sizes: list[int], rule: LeastCost | None) -> NDArray[np.float64]:
+    """Return the code of every node's label, a column an output: the commonest class, or that of least cost."""
+    if rule is not None:
+        return rule.codes(trees.value)[:, None].astype(np.float64)
     parts = np.split(trees.value, np.cumsum(sizes)[:-1], axis=1)
     return np.stack([part.argmax(axis=1) for part in parts], axis=1).astype(np.float64)

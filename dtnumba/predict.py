@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, launch, part, take_ticket
-from dtnumba.routing import child_of
+from dtnumba.routing import step
 from dtnumba.trees import LEAF, last_children
 
 _BLOCK = 1024  # rows a ticket
@@ -19,6 +19,7 @@ LEVEL_2 = 1 << 20
 _ONE, _TWO, _HALF, _LOW = np.uint64(1), np.uint64(2), np.uint64(32), np.uint64(0xFFFFFFFF)
 # Fewer row-levels than this are walked by the calling thread: waking the pool costs as much.
 SERIAL_STEPS = 200_000
+_FEW_STEPS = 40  # of one row in Python
 
 
 class Packed(NamedTuple):
@@ -111,8 +112,10 @@ class WalkAny(NamedTuple):
             for row in range(start, min(start + _BLOCK, cells.n_rows)):
                 node = np.int64(self.root)
                 while self.trees.feature[node] >= 0:
-                    at = cells.offset + row * cells.row_step + np.int64(self.trees.feature[node]) * cells.column_step
-                    node = child_of(self.trees, node, np.float64(cells.flat[at]))
+                    child = step(self.trees, node, cells, row)
+                    if child < 0:
+                        break
+                    node = child
                 self.out[row] = self.says[node]
 
 
@@ -134,6 +137,24 @@ def answers_of(table, trees, packed, says, workers, tree=0):
         stop = min(start + block, table.n_rows)
         _walk(cells_of(rows[start:stop].toarray()), trees, packed, tree, words, out[start:stop], workers)
     return out.view(says.dtype)
+
+
+def leaf_of_one(table, trees):
+    """Return the leaf of a table's only row, walked in Python in a few microseconds; None where that may take long.
+
+    Packing a tree takes a hundred times as long, which a tree that is asked once does not pay back.
+    """
+    if table.cells is None or not trees.is_binary:
+        return None
+    node, cells = 0, table.cells
+    for _ in range(_FEW_STEPS):
+        feature = trees.feature[node]
+        if feature == LEAF:
+            return node
+        x = np.float64(cells.flat[cells.offset + int(feature) * cells.column_step])
+        goes_left = trees.missing_left[node] if x != x else x <= trees.threshold[node]
+        node = int(trees.left[node]) + (0 if goes_left else 1)
+    return None
 
 
 def _walk(cells, trees, packed, tree, says, out, workers):

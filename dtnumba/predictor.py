@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dtnumba.costs import LeastCost
     from dtnumba.trees import Trees
 
 
@@ -32,13 +33,15 @@ class RowPredictor:
         Columns of the table they were grown on.
     n_classes : sequence of int
         Classes of each output, 1 where it is a number.
-    voting : "soft" or "hard"
-        Whether a leaf says its shares, or its commonest class.
+    voting : "soft", "hard" or LeastCost
+        Whether a leaf says its shares, its commonest class, or that of least expected cost.
 
     """
 
-    def __init__(self, trees: Trees, n_features: int, n_classes: Sequence[int], voting: str = "soft") -> None:
-        if not trees.is_binary:
+    def __init__(
+        self, trees: Trees, n_features: int, n_classes: Sequence[int], voting: str | LeastCost = "soft"
+    ) -> None:
+        if not trees.is_two_way:
             raise ValueError("compile_predictor reads trees of two-way tests; use predict or predict_proba for these")
         self.n_features = n_features
         self._given = (trees, n_features, tuple(int(k) for k in n_classes), voting)

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import inline, part
+from dtnumba._jit import by_having, inline, jitable, part
 from dtnumba.criteria import NO_GAIN, information_of
 from dtnumba.growing import START, STOP
 from dtnumba.leaf_values import RankedLeaves, row_at, row_in_order
+from dtnumba.monotone import fits
 from dtnumba.scan import BARREN, CONSTANT, FIRST_RIGHT, FOUND, LAST_LEFT, MISSING, NEW, NOTHING, ROW, scan_order, varies
 
 # Rows of Work.trees
@@ -134,15 +135,15 @@ class Ranked(RankedLeaves, _RankedFields):
             return CONSTANT
         best_cost, best_i, best_side, whole = np.inf, np.int64(-1), 0, 0.0
         for side in range(2 if n_missing > 0 else 1):
-            whole = _cut_costs(self, sequence, start, stop, end, side, node_start, work)
+            whole = _cut_costs(self, sequence, start, stop, end, side, node_start, work, limits, feature)
             before = n_missing * side
             first = start + max(limits.min_samples_leaf - before - 1, 0)
             last = min(start + n - limits.min_samples_leaf - before, end if n_missing > 0 and side == 0 else end - 1)
             weight = np.int64(0)
             for i in range(end, stop if side == 1 else end):
-                weight += self.weights[sequence[i] & ROW]
+                weight += np.int64(self.weights[sequence[i] & ROW])
             for i in range(start, last):
-                weight += self.weights[sequence[i] & ROW]
+                weight += np.int64(self.weights[sequence[i] & ROW])
                 if i < first or not (i + 1 == end or sequence[i + 1] & NEW):
                     continue
                 least = limits.min_weight_leaf
@@ -209,7 +210,7 @@ def _move(target, row, o, sign, weights, moments, n):
     """Add (or take away) a row at its rank."""
     k = target.rank[row, o] + 1
     while k <= n:
-        weights[k] += sign * target.weights[row]
+        weights[k] += sign * np.int64(target.weights[row])
         moments[k] += sign * target.moments[row, o]
         k += k & -k
 
@@ -236,8 +237,51 @@ def _cost(target, o, node_start, weights, moments, n, weight, moment):
 
 
 @inline
-def _cut_costs(target, sequence, start, stop, end, side, node_start, work):
-    """Write the cost of the cut after each record, averaged over outputs; return the cost without a cut."""
+def _median(target, node_start, weights, n):
+    """Return the median of what a tree holds, of the first output, centred: the middle of two where a half ends so."""
+    step, whole, values, lower = 1, np.int64(0), target.by_rank, 0.0
+    while 2 * step <= n:
+        step *= 2
+    k = n
+    while k > 0:
+        whole += weights[k]
+        k -= k & -k
+    for edge in range(2):  # the last rank before which there is less than a half, and at most a half
+        at, size, before = 0, step, np.int64(0)
+        while size > 0:
+            if at + size <= n and 2 * (before + weights[at + size]) < whole + edge:
+                at += size
+                before += weights[at]
+            size //= 2
+        at = min(at, n - 1)
+        if edge == 0:
+            lower = values[node_start + at, 0]
+    return lower / 2.0 + values[node_start + at, 0] / 2.0
+
+
+def _medians_fit(rule, target, feature, row, node_start, trees, n):
+    sign = rule.signs[feature]
+    if sign == 0:
+        return True
+    offset = target.y[row, 0] - target.centred[row, 0]
+    left = offset + _median(target, node_start, trees[LEFT_WEIGHT], n)
+    return fits(rule, sign, left, offset + _median(target, node_start, trees[RIGHT_WEIGHT], n))
+
+
+def _any_medians(rule, target, feature, row, node_start, trees, n):
+    return True
+
+
+jitable(_medians_fit)
+medians_fit = by_having("in_order", _medians_fit, _any_medians)
+
+
+@inline
+def _cut_costs(target, sequence, start, stop, end, side, node_start, work, limits, feature):
+    """Write the cost of the cut after each record, averaged over outputs; return the cost without a cut.
+
+    A cut that a monotonic constraint forbids costs infinitely much.
+    """
     n, n_outputs, whole = stop - start, target.y.shape[1], 0.0
     trees = work.trees
     for i in range(n):
@@ -250,7 +294,7 @@ def _cut_costs(target, sequence, start, stop, end, side, node_start, work):
         for i in range(start, stop):
             row = sequence[i] & ROW
             _move(target, row, o, 1, trees[RIGHT_WEIGHT], trees[RIGHT_MOMENT], n)
-            weight_right += target.weights[row]
+            weight_right += np.int64(target.weights[row])
             moment_right += target.moments[row, o]
         whole += _cost(target, o, node_start, trees[RIGHT_WEIGHT], trees[RIGHT_MOMENT], n, weight_right, moment_right)
         for step in range(2):
@@ -260,7 +304,7 @@ def _cut_costs(target, sequence, start, stop, end, side, node_start, work):
                 row = sequence[i] & ROW
                 _move(target, row, o, -1, trees[RIGHT_WEIGHT], trees[RIGHT_MOMENT], n)
                 _move(target, row, o, 1, trees[LEFT_WEIGHT], trees[LEFT_MOMENT], n)
-                weight, moment = target.weights[row], target.moments[row, o]
+                weight, moment = np.int64(target.weights[row]), target.moments[row, o]
                 weight_left, moment_left = weight_left + weight, moment_left + moment
                 weight_right, moment_right = weight_right - weight, moment_right - moment
                 if step == 1 and (i + 1 == end or sequence[i + 1] & NEW):
@@ -269,6 +313,8 @@ def _cut_costs(target, sequence, start, stop, end, side, node_start, work):
                     ) + _cost(
                         target, o, node_start, trees[RIGHT_WEIGHT], trees[RIGHT_MOMENT], n, weight_right, moment_right
                     )
+                    if not medians_fit(limits.monotone, target, feature, row, node_start, trees, n):
+                        work.costs[i - start] = np.inf
     for i in range(n):
         work.costs[i] /= n_outputs
     return whole / n_outputs

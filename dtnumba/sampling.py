@@ -1,8 +1,9 @@
 """How often each row counts in a tree of a forest.
 
-A way of sampling is a NamedTuple with ``sample(tree, counts, totals)``, which writes the weight of every row of the
-table (0 where the tree does not see it; ``totals`` is scratch, a number a class). Draws are functions of the tree's key
-alone, so the first trees of a larger forest are the trees of a smaller one.
+A way of sampling is a NamedTuple with ``sample(tree, counts, totals, halt)``, which writes the weight of every row of
+the table (0 where the tree does not see it; ``totals`` is scratch, a number a class). Draws are functions of the tree's
+key alone, so the first trees of a larger forest are the trees of a smaller one. Where ``halt[0]`` is not 0, drawing
+ends at once, and what was drawn is of no use.
 """
 
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from dtnumba.targets import with_counts
 
 # Expected draws of a row up to which a byte holds them: beyond 255 with a chance below 1e-180.
 _BYTE_DRAWS = 16
+# Draws between two looks at the flag that stops the work: about a millisecond.
+_DRAWS = 1 << 16
 
 
 def _list_drawn(sampling, order, counts, rows, at):
@@ -42,7 +45,7 @@ class Everything(NamedTuple):
 
     n_draws: int  # rows of positive weight
 
-    def sample(self, tree, counts, totals):
+    def sample(self, tree, counts, totals, halt):
         pass
 
     def list_rows(self, order, counts, rows, at):
@@ -62,12 +65,15 @@ class Bootstrap(NamedTuple):
     n_draws: int
     keys: np.ndarray  # (n_trees,) uint64
 
-    def sample(self, tree, counts, totals):
-        key, n = self.keys[tree], len(self.kept)
+    def sample(self, tree, counts, totals, halt):
+        key, n, start = self.keys[tree], len(self.kept), np.int64(0)
         for i in range(len(counts)):
             counts[i] = 0
-        for i in range(self.n_draws):
-            counts[self.kept[rng.below(rng.mix(key, i), n)]] += 1
+        while start < self.n_draws and halt[0] == 0:
+            stop = min(start + _DRAWS, self.n_draws)
+            for i in range(start, stop):
+                counts[self.kept[rng.below(rng.mix(key, i), n)]] += 1
+            start = stop
 
 
 @part
@@ -79,19 +85,22 @@ class WeightedBootstrap(NamedTuple):
     keys: np.ndarray
     up_to: np.ndarray  # (k,) float64: share of the weight up to and with each row, ascending to 1
 
-    def sample(self, tree, counts, totals):
-        key = self.keys[tree]
+    def sample(self, tree, counts, totals, halt):
+        key, start = self.keys[tree], np.int64(0)
         for i in range(len(counts)):
             counts[i] = 0
-        for i in range(self.n_draws):
-            u, low, high = rng.uniform(rng.mix(key, i)), np.int64(0), np.int64(len(self.up_to) - 1)
-            while low < high:
-                middle = (low + high) // 2
-                if self.up_to[middle] > u:
-                    high = middle
-                else:
-                    low = middle + 1
-            counts[self.kept[low]] += 1
+        while start < self.n_draws and halt[0] == 0:
+            stop = min(start + _DRAWS, self.n_draws)
+            for i in range(start, stop):
+                u, low, high = rng.uniform(rng.mix(key, i)), np.int64(0), np.int64(len(self.up_to) - 1)
+                while low < high:
+                    middle = (low + high) // 2
+                    if self.up_to[middle] > u:
+                        high = middle
+                    else:
+                        low = middle + 1
+                counts[self.kept[low]] += 1
+            start = stop
 
 
 @part
@@ -102,14 +111,17 @@ class Subset(NamedTuple):
     n_draws: int
     keys: np.ndarray
 
-    def sample(self, tree, counts, totals):
-        key, n, left = self.keys[tree], len(self.kept), self.n_draws
+    def sample(self, tree, counts, totals, halt):
+        key, n, left, start = self.keys[tree], len(self.kept), self.n_draws, np.int64(0)
         for i in range(len(counts)):
             counts[i] = 0
-        for i in range(n):
-            if rng.below(rng.mix(key, i), n - i) < left:
-                counts[self.kept[i]] = 1
-                left -= 1
+        while start < n and halt[0] == 0:
+            stop = min(start + _DRAWS, n)
+            for i in range(start, stop):
+                if rng.below(rng.mix(key, i), n - i) < left:
+                    counts[self.kept[i]] = 1
+                    left -= 1
+            start = stop
 
 
 @part
@@ -121,8 +133,8 @@ class Balanced(NamedTuple):
     offsets: np.ndarray  # (n_outputs + 1,) int64
     unit: float  # a weight of 1 in ``counts``, in the caller's units
 
-    def sample(self, tree, counts, totals):
-        sample(self.draws, tree, counts, totals)
+    def sample(self, tree, counts, totals, halt):
+        sample(self.draws, tree, counts, totals, halt)
         n_draws = np.int64(0)
         for k in range(len(totals)):
             totals[k] = 0.0

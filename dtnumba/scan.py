@@ -11,6 +11,7 @@ import numpy as np
 
 from dtnumba._jit import by_having, by_type, inline, jitable
 from dtnumba.criteria import NO_GAIN, TIE, information_of
+from dtnumba.monotone import in_order
 from dtnumba.targets import add, keep, rest, split_gain, split_score, store, weight_of, zero
 
 CONSTANT, BARREN, FOUND = 0, 1, 2
@@ -49,12 +50,16 @@ class Limits(NamedTuple):
     n_drawn: int  # candidate features a node
     features_key: int  # uint64 streams of random numbers
     cuts_key: int
+    test: object  # NoTest, or what a split must pass (see ``split_test``)
+    monotone: object  # AnyShape or Monotonic; the last field (see ``grow._narrow``)
 
 
 @inline
 def record_split(out, feature, target, criterion, left, right, work, where):
     """Write the best cut of a feature among the candidates."""
     gain = split_gain(target, criterion, left, right, work)
+    if gain != gain:  # a user's criterion that knows no answer here; no comparison with NaN would rule it out later
+        gain = NO_GAIN
     weight_left, weight_right = weight_of(target, left), weight_of(target, right)
     share = weight_left / (weight_left + weight_right)
     out.gain[feature] = gain
@@ -66,7 +71,7 @@ def record_split(out, feature, target, criterion, left, right, work, where):
 
 def _one_by_one(criterion, target, sequence, span, left, total, limits, bar, best_left, work):
     """Score the legal cuts of a span of records as they come; return the best one, or -1, and what it set."""
-    start, first, last, close = span
+    start, first, last, close, feature = span
     best_i, scale = np.int64(-1), 0.0 if bar == NO_GAIN else abs(bar)
     # Unsigned positions need no test for negative ones: the loop took 9 ns a row before, and takes 4 so.
     for i in range(start, last):
@@ -74,7 +79,7 @@ def _one_by_one(criterion, target, sequence, span, left, total, limits, bar, bes
         if i >= first and (i == close or sequence[i + _ONE] & NEW):
             right = rest(target, total, left, work.right)
             score = split_score(target, criterion, left, right, work)
-            if score > bar and heavy_enough(target, left, right, limits.min_weight_leaf):
+            if score > bar and is_legal(target, limits, feature, left, right):
                 scale = max(scale, abs(score))
                 best_i, bar = np.int64(i), bar_above(score, scale)
                 best_left = keep(target, left, work.best)
@@ -83,7 +88,7 @@ def _one_by_one(criterion, target, sequence, span, left, total, limits, bar, bes
 
 def _many_at_once(target, criterion, sequence, span, left, total, limits, bar, best_left, work):
     """Write the statistics of a block of cuts side by side, so that LLVM scores four or eight at once."""
-    start, first, last, close = span
+    start, first, last, close, feature = span
     zeros, ones, scores = work.seen[0], work.seen[1], work.seen[2]
     best_i, block, scale = np.int64(-1), np.uint64(len(scores)), 0.0 if bar == NO_GAIN else abs(bar)
     for begin in range(start, last, block):
@@ -98,7 +103,7 @@ def _many_at_once(target, criterion, sequence, span, left, total, limits, bar, b
             i = begin + j
             if scores[j] > bar and i >= first and (i == close or sequence[i + _ONE] & NEW):
                 a = (zeros[j], ones[j])
-                if heavy_enough(target, a, (total[0] - a[0], total[1] - a[1]), limits.min_weight_leaf):
+                if is_legal(target, limits, feature, a, (total[0] - a[0], total[1] - a[1])):
                     scale = max(scale, abs(scores[j]))
                     best_i, bar, best_left = np.int64(i), bar_above(scores[j], scale), a
     return best_i, bar, best_left
@@ -143,7 +148,7 @@ def _scan_sequence(target, sequence, start, stop, node_start, feature, criterion
         # A cut after record i leaves i + 1 - start + before rows on the left; only these may be legal.
         first = start + max(least - before - 1, 0)
         last = min(start + n - least - before, end if n_missing > 0 and side == 0 else end - 1)
-        span = (np.uint64(start), np.uint64(first), np.uint64(max(last, start)), close)
+        span = (np.uint64(start), np.uint64(first), np.uint64(max(last, start)), close, feature)
         found, bar, best_left = sweep(criterion, target, sequence, span, left, total, limits, bar, best_left, work)
         if found >= 0:
             best_i, best_side = found, side
@@ -191,3 +196,11 @@ def is_heavier(target, left, right):
 def heavy_enough(target, left, right, least):
     """Tell whether both children have the least weight of a leaf."""
     return least <= 0.0 or (weight_of(target, left) >= least and weight_of(target, right) >= least)
+
+
+@inline
+def is_legal(target, limits, feature, left, right):
+    """Tell whether a cut of a feature leaves children that may be: heavy enough, and in the order asked for."""
+    if not heavy_enough(target, left, right, limits.min_weight_leaf):
+        return False
+    return in_order(limits.monotone, target, feature, left, right)

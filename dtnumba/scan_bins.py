@@ -8,7 +8,7 @@ import numpy as np
 
 from dtnumba._jit import COMPILED, by_having, inline, jitable, lowest_bit, nonzero_among_64
 from dtnumba.criteria import NO_GAIN
-from dtnumba.scan import NOTHING, bar_above, heavy_enough, is_heavier, record_split
+from dtnumba.scan import NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.targets import (
     bin_sums,
     clear_bin,
@@ -81,7 +81,7 @@ def _scan_one_by_one(target, splitter, hist, base, clears, masks, features, firs
                             if (
                                 score > bar
                                 and (not counts or least <= n_left <= n - least)
-                                and heavy_enough(target, left, right, limits.min_weight_leaf)
+                                and is_legal(target, limits, f, left, right)
                             ):
                                 scale = max(scale, abs(score))
                                 best_feature, best_code, best_after = f, before, np.int64(code)
@@ -175,9 +175,8 @@ def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, 
             if scores[k] > bar and (codes[k] & _END) == 0:
                 left = bin_sums(target, sums, k)
                 n_left = rows_in(target, sums[:, k], np.uint64(0), width) if least > 1 else np.int64(0)
-                if (least <= 1 or least <= n_left <= n - least) and heavy_enough(
-                    target, left, rest(target, total, left, work.right), limits.min_weight_leaf
-                ):
+                f, right = features[codes[k] >> _PLACE], rest(target, total, left, work.right)
+                if (least <= 1 or least <= n_left <= n - least) and is_legal(target, limits, f, left, right):
                     scale = max(scale, abs(scores[k]))
                     best_code, best_left, best_n, bar = codes[k], left, n_left, bar_above(scores[k], scale)
                     after = k + _ONE

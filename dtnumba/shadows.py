@@ -44,7 +44,8 @@ def with_shadows(plan: ForestPlan) -> ForestPlan:
     )
     changed = {"codes": wide, "n_codes": np.tile(splitter.n_codes, 2)}
     changed |= {name: getattr(twice, name) for name in ("low", "high", "first_code") if hasattr(splitter, name)}
-    return plan._replace(splitter=splitter._replace(**changed), ends=twice, n_features=2 * p)
+    settings = plan.settings.doubled()
+    return plan._replace(splitter=splitter._replace(**changed), ends=twice, n_features=2 * p, settings=settings)
 
 
 def corrected_decreases(

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import choose_leaves, inline, launch, part, take_ticket
+from dtnumba.costs import commonest
 from dtnumba.floats import floor_to
-from dtnumba.packed_forest import aligned, commonest, says_second
+from dtnumba.packed_forest import aligned, says_second
 from dtnumba.trees import LEAF, depths, leaf_values
 
 _ROWS = 64  # together
@@ -44,7 +45,7 @@ def pack_shallow(trees, n_features, dtype, n_classes, voting):
     m, n_trees = trees.n_nodes, trees.n_trees
     if n_features > _MOST_FEATURES or not _FEWEST_NODES * n_trees <= m <= min(_MOST_NODES, 2 * _LEAVES * n_trees):
         return None
-    if depths(trees).max() > _DEPTH:
+    if not trees.is_binary or depths(trees).max() > _DEPTH:
         return None
     inner = trees.feature != LEAF
     threshold, rank = floor_to(trees.threshold, dtype), np.zeros(m, np.uint16)
@@ -72,8 +73,8 @@ def pack_shallow(trees, n_features, dtype, n_classes, voting):
     feature = np.where(inner[at], trees.feature[at], 0).astype(np.uint16)
     copy = (np.where(inner[at], trees.missing_left[at], 0) * n_features).astype(np.uint16)
     value = leaf_values(trees)
-    if voting == "hard":
-        value = commonest(value, n_classes)
+    if voting != "soft":
+        value = commonest(value, n_classes, voting)
     if says_second(trees, n_classes):
         value = value[:, 1:]
     answers = value[leaf_number[node_at[:, _NODES:].ravel()]]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, kernel, launch, part, take_ticket
-from dtnumba.scan import MISSING, NEW
+from dtnumba.scan import MISSING, NEW, ROW
 
 DIGIT_BITS = 11  # a pass: 3 passes for float32, 6 for float64; a pass where all digits agree is skipped
 _BUCKETS = 1 << DIGIT_BITS
@@ -203,6 +203,9 @@ class RankColumns(NamedTuple):
 def presort(table, kept, n_orders, workers):
     """Return the presorted records of all columns of a table, with room for ``n_orders`` orders in all."""
     order = np.empty(n_orders * len(kept), np.uint32)
+    if table.order is not None:
+        table.order.write(kept, table.n_features, order)
+        return order
     if is_small(table, kept):
         _presort_few(table.cells, kept, order)
         return order
@@ -212,6 +215,43 @@ def presort(table, kept, n_orders, workers):
         scratch = sort_scratch(bits.flat, len(kept), threads)
         launch(SortColumns(bits, form, scratch, kept, order, first, np.zeros(1, np.int64)), threads)
     return order
+
+
+class Presorting(NamedTuple):
+    """The presorted records of a whole table, and which of its rows a part of it holds."""
+
+    order: np.ndarray  # (p * n,) uint32: records of all rows
+    n_rows: int
+    rows: np.ndarray  # (k,) int64, ascending: the part's; they may repeat
+
+    def write(self, kept, n_columns, out):
+        """Write the presorted records of the part, of its rows ``kept``: a walk along each column, without sorting."""
+        there = self.rows[kept]
+        count = np.bincount(there, minlength=self.n_rows)
+        first = np.cumsum(count) - count
+        keep_records(self.order, self.n_rows, n_columns, first, count, kept, out)
+
+
+@kernel
+def keep_records(order, n, n_columns, first, count, kept, out):
+    """Keep of each column's records those of some rows, under their new numbers, as often as the rows are there.
+
+    Row r becomes kept[first[r] : first[r] + count[r]]. A record that goes leaves to the next one that its value is new.
+
+    order (p * n,) uint32 · first, count (n,) int64 · kept (m,) uint32 · out (at least p * m,) uint32 out
+    """
+    m = len(kept)
+    for column in range(n_columns):
+        to, is_new = column * m, np.uint32(0)
+        for i in range(column * n, column * n + n):
+            record = order[i]
+            row = np.int64(record & ROW)
+            is_new |= record & NEW
+            for k in range(first[row], first[row] + count[row]):
+                out[to] = kept[k] | (record & MISSING) | is_new
+                is_new = np.uint32(0)
+                to += 1
+        out[column * m] &= ~NEW
 
 
 def is_small(table, kept):

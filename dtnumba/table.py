@@ -1,8 +1,8 @@
 """The gate: whatever the caller passes becomes a Table here, and every error about features is raised here.
 
 Arrays of float32 and float64 are read in place through strides, whatever their layout, and keep their precision; what
-has to be copied, and to what, stands in ``floats`` and ``frames``. Sparse matrices stay sparse. Nothing that a caller
-passes is ever written to.
+has to be copied, and to what, stands in ``floats``, ``columns`` and ``frames``. A category is the number of its level
+(``levels``, ``categories``). Sparse matrices stay sparse. Nothing that a caller passes is ever written to.
 """
 
 from __future__ import annotations
@@ -13,14 +13,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
+from dtnumba.categories import FROM_DTYPE, KnownLevels, LearnedLevels
+from dtnumba.columns import array_columns, floats_of
 from dtnumba.floats import check_distinct, to_floats
-from dtnumba.frames import column_names, is_frame, read_frame
+from dtnumba.frames import column_names, frame_columns, is_frame, whole_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from dtnumba.categories import Categories
+
+    Levels = tuple[NDArray[Any] | None, ...] | None
 
 MOST_ROWS = (1 << 30) - 1
 _BLOCK_CELLS = 1 << 22  # of a sparse table written out at a time
@@ -42,18 +49,46 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Feature columns: dense (``cells``) or sparse (``sparse``, a SciPy matrix in the CSC or CSR form)."""
+    """Feature columns: dense (``cells``) or sparse (``sparse``, a SciPy matrix in the CSC or CSR form).
+
+    Cells of a category hold the number of its level, NaN where it is missing or was not seen in ``fit``.
+    """
 
     n_rows: int
     n_features: int
     names: NDArray[np.object_] | None
     cells: Cells | None
     sparse: Any
+    order: Any = None  # a Presorting of the table that these rows are a part of, where there is one
+    levels: Levels = None  # of each column, in their order, and None of one of numbers; None where all are
+    nominal: NDArray[np.bool_] | None = None  # which levels have no order, in fit; None where none are without
+
+    def n_levels(self, j: int | np.integer[Any]) -> int:
+        """Return how many levels a column has, 0 of one of numbers."""
+        levels = None if self.levels is None else self.levels[int(j)]
+        return 0 if levels is None else len(levels)
 
     @cached_property
     def csc(self) -> Any:
         """The sparse columns."""
         return self.sparse.tocsc()
+
+    @cached_property
+    def whole(self) -> NDArray[Any]:
+        """The dense cells as a two-dimensional array."""
+        assert self.cells is not None
+        flat, offset, *steps = self.cells[:4]
+        return np.lib.stride_tricks.as_strided(
+            flat[offset:], (self.n_rows, self.n_features), [step * flat.itemsize for step in steps]
+        )
+    def numbers(self) -> Iterator[tuple[int, Cells]]:
+        """Yield cells of dense parts that cover the columns with an order, each with its first column."""
+        if self.nominal is None:
+            yield from self.columns(0, self.n_features)
+            return
+        ends = np.flatnonzero(np.diff(self.nominal, prepend=True, append=True))
+        for start, stop in zip(ends[::2], ends[1::2], strict=True):
+            yield from self.columns(int(start), int(stop))
 
     def columns(self, start: int, stop: int) -> Iterator[tuple[int, Cells]]:
         """Yield cells of dense parts that cover columns [start, stop): one part, or one a column where sparse."""
@@ -104,6 +139,15 @@ class Table:
         return values
 
 
+def rows_of_table(table: Table, rows: NDArray[np.int64], order: Any = None) -> Table:
+    """Return a copy of some rows of a table; they may repeat. ``order``: of these rows among the sorted columns."""
+    n, p = len(rows), table.n_features
+    if table.cells is None:
+        return Table(n, p, table.names, None, table.sparse.tocsr()[rows].tocsc(), order)
+    cells = cells_of(table.whole.take(rows, axis=0))
+    return Table(n, p, table.names, cells, None, order, table.levels, table.nominal)
+
+
 class _Alias:
     """Exposes memory as a writeable flat array without touching the flags of the array it belongs to.
 
@@ -136,25 +180,44 @@ def cells_of(array: NDArray[Any]) -> Cells:
     return Cells(flat, -below, row_step, column_step, n_rows, n_columns)
 
 
+def first_missing(table: Any) -> tuple[int, int] | None:
+    """Return row and column of the first missing value of a Table, None where there is none."""
+    for first, cells in table.row_blocks():
+        missing = np.isnan(values_of(cells))
+        if missing.any():
+            row, column = divmod(int(missing.argmax()), cells.n_columns)
+            return first + row, column
+    return None
+
+
+def values_of(cells: Cells) -> NDArray[Any]:
+    """Return the rows and columns of cells, where they lie, read-only."""
+    steps = np.array([cells.row_step, cells.column_step]) * cells.flat.itemsize
+    return as_strided(cells.flat[cells.offset :], (cells.n_rows, cells.n_columns), steps.tolist(), writeable=False)
+
+
 class Seen(NamedTuple):
-    """What ``predict`` must find again: the number and the names of the columns in ``fit``."""
+    """What ``predict`` must find again: the number, the names and the levels of the columns in ``fit``."""
 
     n_features: int
     names: NDArray[np.object_] | None
+    levels: Sequence[NDArray[Any] | None] | None = None
 
 
-def read_table(X: Any, caller: str, seen: Seen | None = None) -> Table:
+def read_table(X: Any, caller: str, seen: Seen | None = None, categories: Categories | None = None) -> Table:
     """Return the Table of a caller's X.
 
     Parameters
     ----------
-    X : array, frame, sparse matrix or nested list of numbers
+    X : array, frame, sparse matrix or nested list of numbers and categories
         NaN, None and a frame's nulls are missing values. Integers beyond 2**53 are compared as float64; in ``fit``, a
         column where that makes two different ones equal is an error.
     caller : str
         Name of the estimator, for messages.
     seen : Seen, optional
         The columns seen in ``fit``; None in ``fit``.
+    categories : Categories, optional
+        Which columns are categories; by default those of ``seen``, and in ``fit`` those whose dtype says so.
 
     Returns
     -------
@@ -163,15 +226,18 @@ def read_table(X: Any, caller: str, seen: Seen | None = None) -> Table:
 
     """
     fitting = seen is None
+    if categories is None:
+        categories = LearnedLevels(FROM_DTYPE, caller) if seen is None else KnownLevels(seen.levels)
     names = column_names(X) if is_frame(X) else None
     if seen is not None:
         _check_names(names, seen.names, caller)
     if hasattr(X, "tocsc") and hasattr(X, "nnz"):
-        table = _from_sparse(X, caller, fitting=fitting)
+        table = _from_sparse(X, caller, categories, fitting=fitting)
     else:
-        array = read_frame(X, fitting=fitting) if is_frame(X) else _read_array(X, caller, fitting=fitting)
-        _check_extent(array.shape, caller)
-        table = Table(array.shape[0], array.shape[1], names, cells_of(array), None)
+        reading = _Reading(caller, categories, fitting)
+        array = reading.frame(X, names) if is_frame(X) else reading.array(X)
+        levels, nominal = categories.levels, categories.nominal
+        table = Table(array.shape[0], array.shape[1], names, cells_of(array), None, None, levels, nominal)
     if seen is not None and table.n_features != seen.n_features:
         raise ValueError(
             f"X has {table.n_features} features, but {caller} is expecting {seen.n_features} features as input"
@@ -215,26 +281,73 @@ def _check_names(names: NDArray[np.object_] | None, fitted: NDArray[np.object_] 
         raise ValueError(text)
 
 
-def _read_array(X: Any, caller: str, *, fitting: bool) -> NDArray[Any]:
-    """Return anything that NumPy can read as a two-dimensional array of floats."""
+class _Reading(NamedTuple):
+    """How a dense table is read."""
+
+    caller: str
+    categories: Categories
+    fitting: bool
+
+    def frame(self, X: Any, names: NDArray[np.object_] | None) -> NDArray[Any]:
+        """Return a frame as an array of floats."""
+        columns = frame_columns(X)
+        if columns is None:
+            return self.array(np.asarray(X), names)
+        self._begin((len(X), len(columns)), names)
+        whole = whole_frame(X)
+        if whole is not None and self.categories.reads_all(whole):
+            return whole
+        return floats_of(columns, len(X), self.categories, fitting=self.fitting)
+
+    def array(self, X: Any, names: NDArray[np.object_] | None = None) -> NDArray[Any]:
+        """Return anything that NumPy can read as a two-dimensional array of floats."""
+        array = _as_array(X)
+        if array.ndim < 2 and array.dtype.names is None:
+            shape = "scalar" if array.ndim == 0 else "1D"
+            raise ValueError(
+                f"Expected 2D array, got {shape} array instead:\narray={array}.\nReshape your data {_RESHAPE}"
+            )
+        if array.ndim > 2:
+            raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required by {self.caller}.")
+        is_spelled = array.dtype.kind in "US" or not isinstance(X, np.ndarray)
+        if array.dtype.kind in "US":
+            array = array.astype(object)
+        if array.dtype.names is not None:
+            to_floats(array)
+        self._begin(array.shape, names)
+        if isinstance(array, np.ma.MaskedArray):
+            return self._masked(array)
+        if array.dtype != object and (array.dtype.kind not in "biuf" or self.categories.reads_all(array)):
+            return to_floats(array, fitting=self.fitting)
+        return floats_of(array_columns(array, is_spelled=is_spelled), len(array), self.categories, fitting=self.fitting)
+
+    def _masked(self, array: Any) -> NDArray[Any]:
+        """Return a masked array with its masked cells missing."""
+        data, mask = np.ma.getdata(array), np.ma.getmaskarray(array)
+        if data.dtype != object and self.categories.reads_all(data):
+            floats = to_floats(data, fitting=self.fitting).copy()
+            floats[mask] = np.nan
+            return floats
+        objects = data.astype(object)
+        objects[mask] = None
+        return floats_of(array_columns(objects), len(objects), self.categories, fitting=self.fitting)
+
+    def _begin(self, shape: tuple[int, ...], names: NDArray[np.object_] | None) -> None:
+        _check_extent(shape, self.caller)
+        self.categories.begin(shape[1], names)
+
+
+def _as_array(X: Any) -> Any:
+    """Return the array of anything; where NumPy would make text of the numbers in a list, they stay numbers."""
     if isinstance(X, np.ma.MaskedArray):
-        floats = to_floats(np.ma.getdata(X), fitting=fitting).copy()
-        floats[np.ma.getmaskarray(X)] = np.nan
-        return floats
+        return X
     try:
         array = np.asarray(X)
+        return np.asarray(X, object) if array.dtype.kind in "US" and not isinstance(X, np.ndarray) else array
     except ValueError as error:
         raise ValueError(
-            f"X cannot be read as a table: {error}; every row must have the same number of numbers"
+            f"X cannot be read as a table: {error}; every row must have the same number of cells"
         ) from error
-    if array.ndim < 2 and array.dtype.names is None:
-        shape = "scalar" if array.ndim == 0 else "1D"
-        raise ValueError(f"Expected 2D array, got {shape} array instead:\narray={array}.\nReshape your data {_RESHAPE}")
-    if array.ndim > 2:
-        raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required by {caller}.")
-    if array.size:
-        array = to_floats(array, fitting=fitting)
-    return array
 
 
 _RESHAPE = (
@@ -253,7 +366,7 @@ def _check_extent(shape: tuple[int, ...], caller: str) -> None:
         raise ValueError(f"X has {shape[0]} rows: at most {MOST_ROWS} fit into one table; train on a sample of them")
 
 
-def _from_sparse(X: Any, caller: str, *, fitting: bool) -> Table:
+def _from_sparse(X: Any, caller: str, categories: Categories, *, fitting: bool) -> Table:
     """Return the Table of a SciPy matrix: by columns to fit, by rows to predict."""
     if X.ndim != 2:
         raise ValueError(
@@ -262,6 +375,11 @@ def _from_sparse(X: Any, caller: str, *, fitting: bool) -> Table:
     if X.dtype.kind == "c":
         to_floats(np.empty((0, 0), X.dtype))
     _check_extent(X.shape, caller)
+    categories.begin(X.shape[1], None)
+    if not categories.reads_all(np.zeros((1, X.shape[1]))):
+        raise ValueError(
+            f"X is sparse, and {caller} is to read some of its columns as categories: pass X.toarray(), or a frame"
+        )
     sparse = X.tocsc() if fitting else X.tocsr()
     if not sparse.has_canonical_format:
         # Entries stored twice add up, as SciPy means them; in a copy, because the matrix is the caller's.

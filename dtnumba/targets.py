@@ -20,6 +20,8 @@ item(row), put_item(hist, at, item)  ``put`` in two steps: what is read of a row
 bin_sums(sums, k)                    statistics from the sums over bins up to cut k, where a bin is at most four numbers
 load(sums, buffer), store(stats, sums)  statistics from and to ``n_sums`` int64: what ``describe`` reads
 rows_in(hist, at, width)             rows in a bin: its weight, or its last number where rows are counted apart
+level_key(stats)                     what orders the levels of a category, where one number does: the share of
+                                     the second class, or the mean
 
 For forests, where every tree counts the rows in its own way and workers copy the rows of small subtrees:
 
@@ -52,6 +54,7 @@ put = by_type("put")
 take = by_type("take")
 rows_in = by_type("rows_in")
 bin_sums = by_type("bin_sums")
+level_key = by_type("level_key")
 load = by_type("load")
 store = by_type("store")
 
@@ -281,6 +284,9 @@ class _TwoNumbers(_Tuple):
 
     def block_size(self):
         return BLOCK
+
+    def level_key(self, stats):
+        return stats[1] / (stats[0] + stats[1])
 
     def load(self, sums, buffer):
         return (float(sums[0]), float(sums[1]))
@@ -721,9 +727,10 @@ class ManyClasses(_Array, ClassLeaves, _ManyClassFields):
         n_outputs = len(self.offsets) - 1
         total = 0.0
         for o in range(n_outputs):
+            k = self.offsets[o + 1] - self.offsets[o]
             weight_left = _see(self, left, self.offsets[o], self.offsets[o + 1], a)
             weight_right = _see(self, right, self.offsets[o], self.offsets[o + 1], b)
-            total += score_of(criterion, a, b, weight_left, weight_right)
+            total += score_of(criterion, a[:k], b[:k], weight_left, weight_right)
         return total / n_outputs
 
     def gain(self, criterion, left, right, work):
@@ -733,9 +740,10 @@ class ManyClasses(_Array, ClassLeaves, _ManyClassFields):
         for o in range(n_outputs):
             weight_left = _see(self, left, self.offsets[o], self.offsets[o + 1], a)
             weight_right = _see(self, right, self.offsets[o], self.offsets[o + 1], b)
-            for k in range(len(both)):
+            n = self.offsets[o + 1] - self.offsets[o]
+            for k in range(n):
                 both[k] = a[k] + b[k]
-            total += gain_of(criterion, both, (a, b), (weight_left, weight_right))
+            total += gain_of(criterion, both[:n], (a[:n], b[:n]), (weight_left, weight_right))
         return total / n_outputs
 
 
@@ -762,6 +770,9 @@ class Number(_Tuple, NumberLeaves, _NumberFields):
 
     def zero(self, buffer):
         return (0.0, np.int64(0))
+
+    def level_key(self, stats):
+        return float(stats[1]) / stats[0]
 
     def bin_sums(self, sums, k):
         return (float(sums[0, k]), sums[1, k])
@@ -818,6 +829,9 @@ class CountedNumber(_Tuple, NumberLeaves, _NumberFields):
 
     def zero(self, buffer):
         return (0.0, np.int64(0))
+
+    def level_key(self, stats):
+        return float(stats[1]) / stats[0]
 
     def bin_sums(self, sums, k):
         return (float(sums[0, k]), sums[1, k])

@@ -10,7 +10,7 @@ import numpy as np
 from dtnumba import _jit
 from dtnumba import trees as layout
 from dtnumba.compact import compacted
-from dtnumba.predict import answers_of, decision_paths, pack
+from dtnumba.predict import answers_of, decision_paths, leaf_of_one, pack
 from dtnumba.table import Seen, Table, read_table
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dtnumba.costs import LeastCost
     from dtnumba.predictor import RowPredictor
     from dtnumba.trees import Trees
 
@@ -64,6 +65,7 @@ class TreeView:
         self.n_classes = np.asarray(n_classes, dtype=np.int64)
         self.n_outputs = len(self.n_classes)
         self.max_n_classes = int(self.n_classes.max())
+        self._labels: tuple[LeastCost | None, NDArray[np.int64]] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what cannot be derived."""
@@ -76,10 +78,13 @@ class TreeView:
         importances = self.compute_feature_importances(normalize=False)
         return TreeView(compacted(self.trees), self.n_features, self.n_classes.tolist(), importances)
 
-    def _kept(self, name: str) -> Any:
-        """Return a column that ``compact`` drops, or raise."""
+    def _kept(self, name: str, asked: str) -> Any:
+        """Return a column that ``compact`` drops, or raise, under the name that was ``asked`` for."""
         if self.trees.is_compact:
-            raise ValueError(f"{name}: compact() dropped this column; fit the model again to read it")
+            raise ValueError(
+                f"{asked} needs what compact() dropped: the rows, weight, impurity and gain of every node, and the "
+                "values of inner nodes; fit the model again and read it before compact(), or do not call compact()"
+            )
         return getattr(self.trees, name)
 
     @cached_property
@@ -135,22 +140,22 @@ class TreeView:
     @cached_property
     def impurity(self) -> NDArray[np.float64]:
         """Impurity of each node's rows."""
-        return _frozen(self._kept("impurity"))
+        return _frozen(self._kept("impurity", "tree_.impurity"))
 
     @cached_property
     def n_node_samples(self) -> NDArray[np.int64]:
         """Rows of positive weight in each node."""
-        return _frozen(self._kept("n_samples"))
+        return _frozen(self._kept("n_samples", "tree_.n_node_samples"))
 
     @cached_property
     def weighted_n_node_samples(self) -> NDArray[np.float64]:
         """Weight of the rows in each node."""
-        return _frozen(self._kept("weight"))
+        return _frozen(self._kept("weight", "tree_.weighted_n_node_samples"))
 
     @cached_property
     def value(self) -> NDArray[np.float64]:
         """Class shares, means or medians: (nodes, outputs, most classes), zeros behind an output's last class."""
-        return _frozen(self._by_output(self._kept("value")))
+        return _frozen(self._by_output(self._kept("value", "tree_.value")))
 
     def _by_output(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         shape = (self.node_count, self.n_outputs, self.max_n_classes)
@@ -169,9 +174,13 @@ class TreeView:
     def _ids(self) -> NDArray[np.int64]:
         return np.arange(self.node_count)
 
-    @cached_property
-    def _codes(self) -> NDArray[np.int64]:
-        return np.asarray(self._by_output(self._said_by_nodes).argmax(axis=2), np.int64)
+    def _codes(self, rule: LeastCost | None) -> NDArray[np.int64]:
+        """Return the label of every node, a column an output; kept for the rule that asked last."""
+        if self._labels is None or self._labels[0] is not rule:
+            said = self._said_by_nodes
+            codes = self._by_output(said).argmax(axis=2) if rule is None else rule.codes(said)[:, None]
+            self._labels = (rule, np.asarray(codes, np.int64))
+        return self._labels[1]
 
     @cached_property
     def _numbers(self) -> NDArray[np.float64]:
@@ -183,7 +192,22 @@ class TreeView:
 
     def _walk(self, table: Table, says: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
         """Return ``says[leaf]`` for the leaf of every row; ``says`` has 8 bytes a node."""
+        if table.n_rows == 1 and "_packed" not in vars(self):  # a tree that is asked once, as in leave-one-out
+            leaf = leaf_of_one(table, self.trees)
+            if leaf is not None:
+                return says[leaf : leaf + 1]
         return np.asarray(answers_of(table, self.trees, self._packed, says, _jit.n_workers(n_jobs)))
+
+    def _mixed(self, table: Table, n_jobs: int | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return what leaves say of every row that goes to several of them in parts, and the leaf of most of it."""
+        from dtnumba.mixtures import mixtures_of
+
+        said, leaf = mixtures_of(table, self.trees, _jit.n_workers(n_jobs))
+        return said, leaf
+
+    @property
+    def _is_mixed(self) -> bool:
+        return self.trees.policy == layout.FRACTIONAL
 
     def _said(self, table: Table, says: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
         """Return the rows ``says[leaf]``, a column an output."""
@@ -192,20 +216,29 @@ class TreeView:
         return says[self.leaves(table, n_jobs)]
 
     def leaves(self, table: Table, n_jobs: int | None = None) -> NDArray[np.int64]:
-        """Return the id of the leaf of every row of a Table."""
-        return self._walk(table, self._ids, n_jobs)
+        """Return the id of the leaf of every row of a Table; of several, the one that its largest part goes to."""
+        return self._mixed(table, n_jobs)[1] if self._is_mixed else self._walk(table, self._ids, n_jobs)
 
-    def label_codes(self, table: Table, n_jobs: int | None = None) -> NDArray[np.int64]:
-        """Return the commonest class in the leaf of every row of a Table, a column an output; the first on ties."""
-        return self._said(table, self._codes, n_jobs)
+    def label_codes(self, table: Table, n_jobs: int | None = None, rule: LeastCost | None = None) -> NDArray[np.int64]:
+        """Return the label of the leaf of every row of a Table, a column an output; the first on ties.
+
+        It is the commonest class, or with a rule that of least expected cost.
+        """
+        if self._is_mixed:
+            parts = self.shares(table, n_jobs)
+            return np.stack([share.argmax(axis=1) if rule is None else rule.codes(share) for share in parts], axis=1)
+        return self._said(table, self._codes(rule), n_jobs)
 
     def numbers(self, table: Table, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return the value of the leaf of every row of a Table, a column an output."""
-        return self._said(table, self._numbers, n_jobs)
+        return self._mixed(table, n_jobs)[0] if self._is_mixed else self._said(table, self._numbers, n_jobs)
 
     def shares(self, table: Table, n_jobs: int | None = None) -> list[NDArray[np.float64]]:
         """Return the class shares in the leaf of every row of a Table, an array an output."""
-        shares = self._said_by_nodes.take(self.leaves(table, n_jobs), axis=0)
+        if self._is_mixed:
+            shares = self._mixed(table, n_jobs)[0]
+        else:
+            shares = self._said_by_nodes.take(self.leaves(table, n_jobs), axis=0)
         return [shares] if self.n_outputs == 1 else np.split(shares, np.cumsum(self.n_classes)[:-1], axis=1)
 
     def row_predictor(self) -> RowPredictor:
@@ -249,7 +282,8 @@ class TreeView:
     def _decreases(self) -> NDArray[np.float64]:
         trees = self.trees
         inner = trees.feature >= 0
-        weight, gain = self._kept("weight"), self._kept("gain")
+        asked = "feature_importances_ of a tree of a compact forest"  # other compact trees keep theirs
+        weight, gain = self._kept("weight", asked), self._kept("gain", asked)
         decrease = weight[inner] * gain[inner] / weight[0]
         return np.bincount(trees.feature[inner], weights=decrease, minlength=self.n_features).astype(np.float64)
 

@@ -11,18 +11,58 @@ Invariants, tested by ``check`` and relied on everywhere:
   through the map below if it has one as well (an interval test is two cuts and the map 1, 0, 1);
 * a node with a map ``branch[branch_start[i]:branch_start[i + 1]]`` sends category code c to child branch[c];
   where a map or cuts exist, a missing or unknown value goes to child number ``missing_left``;
+* a binary node with levels ``level[level_start[i]:level_start[i + 1]]`` (ascending) sends the categories among them
+  left and all others right, a missing one left where ``missing_left`` says so. The levels left are those of the lighter
+  child, so a category that no row of the node had goes to the heavier one, and many levels cost what their rows cost;
+* an entry -1 of a map means "as a missing value", and so does a category beyond its end;
+* where ``missing_left`` is STAYS, a missing value ends the descent at its node;
+* a node with surrogates asks these first where its own value is missing or its map says -1; see ``Surrogates``;
+* where ``share`` is there, a missing value goes to all children, to each with its share (``policy`` FRACTIONAL);
 * ``value`` holds for every node class shares (each output's classes side by side), means or medians;
 * of compact trees, ``value`` holds leaves only, in their order, or rows that they share, and then ``value_row`` says
   which one each has; the columns that prediction does not need, and ``right`` of binary trees, are empty.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 LEAF = -1
+STAYS = 255  # of missing_left
 NO_MAP = np.zeros(1, np.int64)
+NO_LEVELS = np.zeros(0, np.int32)
 ONE_A_LEAF = np.zeros(0, np.uint32)
+NO_SHARES = np.zeros(0)
+BY_CHILD, FRACTIONAL = 0, 1  # policies
+
+
+class Surrogates(NamedTuple):
+    """Tests that stand in for the test of a binary node where its value is missing, the most alike first.
+
+    A numeric one sends x <= threshold left, or right where ``below_left`` is 0. One on categories (its threshold is
+    NaN) sends category c to child branch[branch_start[s] + c], or to the next surrogate where that is -1.
+    """
+
+    start: np.ndarray  # (m + 1,) int64: whose they are, or (1,) where no node has any
+    feature: np.ndarray  # (s,) int32
+    threshold: np.ndarray  # (s,) float64
+    below_left: np.ndarray  # (s,) uint8
+    branch_start: np.ndarray  # (s + 1,) int64
+    branch: np.ndarray  # int32
+    agreement: np.ndarray  # (s,) float64: share of the weight that goes the same way
+    adjusted: np.ndarray  # (s,) float64: what that is beyond sending all to the heavier side, as a share of the most
+
+
+NO_SURROGATES = Surrogates(
+    NO_MAP,
+    NO_LEVELS,
+    np.zeros(0),
+    np.zeros(0, np.uint8),
+    NO_MAP,
+    NO_LEVELS,
+    np.zeros(0),
+    np.zeros(0),
+)
 
 
 class Trees(NamedTuple):
@@ -45,6 +85,11 @@ class Trees(NamedTuple):
     impurity: np.ndarray  # (m,) float64
     gain: np.ndarray  # (m,) float64: decrease of impurity per unit of the node's weight, 0 at leaves
     value_row: np.ndarray = ONE_A_LEAF  # (leaves,) uint32, or empty where leaves share no rows
+    level_start: np.ndarray = NO_MAP  # (m + 1,) int64, or (1,) where no node has levels
+    level: np.ndarray = NO_LEVELS  # int32
+    policy: int = BY_CHILD  # of missing values
+    share: np.ndarray = NO_SHARES  # (m,) float64: of the parent's weight, for FRACTIONAL; else empty
+    surrogates: Surrogates = NO_SURROGATES
 
     @property
     def n_trees(self) -> int:
@@ -64,6 +109,22 @@ class Trees(NamedTuple):
     @property
     def is_binary(self) -> bool:
         """Whether every test is one threshold, so that the packed predictor applies."""
+        return self.is_two_way and len(self.level) == 0
+
+    @property
+    def is_two_way(self) -> bool:
+        """Whether every inner node has two children and missing_left alone says where missing values go."""
+        is_plain = self.policy == BY_CHILD and len(self.surrogates.feature) == 0
+        return self.has_two_children and is_plain and not self.may_stay
+
+    @property
+    def may_stay(self) -> bool:
+        """Whether a missing value may end the descent above the leaves."""
+        return bool((self.missing_left == STAYS).any())
+
+    @property
+    def has_two_children(self) -> bool:
+        """Whether every inner node has a left child and a right one."""
         return len(self.cut) == 0 and len(self.branch) == 0
 
     @property
@@ -85,7 +146,18 @@ _BY_NODE = (
     "impurity",
     "gain",
 )
+# Ragged columns: where a node's entries start, and the entries.
+RAGGED = (("cut_start", "cut"), ("branch_start", "branch"), ("level_start", "level"))
+BY_SURROGATE = ("feature", "threshold", "below_left", "agreement", "adjusted")
 _STATISTICS = ("n_samples", "weight", "impurity", "gain")
+
+
+def arrays_of(trees: Any) -> list[np.ndarray]:
+    """Return all arrays of Trees, those of the surrogates too."""
+    found = []
+    for part in trees:
+        found += arrays_of(part) if isinstance(part, tuple) else [np.asarray(part)]
+    return found
 
 
 def leaf_values(trees: Trees) -> np.ndarray:
@@ -111,6 +183,32 @@ def last_children(trees: Trees) -> np.ndarray:
     return np.where(trees.left == LEAF, LEAF, trees.left + 1).astype(np.int32)
 
 
+def _pick_surrogates(given: Surrogates, start: int, stop: int) -> Surrogates:
+    """Return the surrogates of nodes start .. stop - 1, numbered from 0."""
+    if len(given.start) == 1:
+        return given
+    first, last = int(given.start[start]), int(given.start[stop])
+    low, high = int(given.branch_start[first]), int(given.branch_start[last])
+    own = {name: getattr(given, name)[first:last] for name in BY_SURROGATE}
+    return Surrogates(
+        start=given.start[start : stop + 1] - first,
+        branch_start=given.branch_start[first : last + 1] - low,
+        branch=given.branch[low:high],
+        **own,
+    )
+
+
+def _joined_surrogates(parts: list[Trees]) -> Surrogates:
+    given = [part.surrogates for part in parts]
+    if all(len(one.start) == 1 for one in given):
+        return NO_SURROGATES
+    n_own = np.concatenate([_lengths(one.start, part.n_nodes) for one, part in zip(given, parts, strict=True)])
+    n_branches = np.concatenate([np.diff(one.branch_start) for one in given])
+    own = {name: np.concatenate([getattr(one, name) for one in given]) for name in (*BY_SURROGATE, "branch")}
+    start, branch_start = (np.concatenate([[0], np.cumsum(n)]).astype(np.int64) for n in (n_own, n_branches))
+    return Surrogates(start=start, branch_start=branch_start, **own)
+
+
 def one_tree(trees: Trees, t: int) -> Trees:
     """Return tree t alone, its ids counted from its root."""
     start, stop = int(trees.root[t]), int(trees.root[t + 1])
@@ -123,34 +221,48 @@ def one_tree(trees: Trees, t: int) -> Trees:
     for name in ("left", "right"):
         if len(columns[name]):
             columns[name] = np.where(columns["feature"] == LEAF, LEAF, columns[name] - start).astype(np.int32)
-    for start_name, name in (("cut_start", "cut"), ("branch_start", "branch")):
+    for start_name, name in RAGGED:
         where, entries = getattr(trees, start_name), getattr(trees, name)
-        has_any = len(where) == trees.n_nodes + 1
+        has_any = len(where) == trees.n_nodes + 1 and where[stop] > where[start]
         columns[start_name] = where[start : stop + 1] - where[start] if has_any else NO_MAP
-        columns[name] = entries[where[start] : where[stop]] if has_any else entries
-    return Trees(root=np.array([0, stop - start], np.int64), **columns)
+        columns[name] = entries[where[start] : where[stop]] if has_any else entries[:0]
+    columns["share"] = trees.share[start:stop] if len(trees.share) else trees.share
+    own = _pick_surrogates(trees.surrogates, start, stop)
+    only: dict[str, Any] = {"root": np.array([0, stop - start], np.int64), "policy": trees.policy, "surrogates": own}
+    return Trees(**columns, **only)
 
 
 def joined(parts: list[Trees]) -> Trees | None:
     """Return the trees of several Trees end to end; None where there are none."""
     if len(parts) < 2:
         return parts[0] if parts else None
-    if not all(part.is_binary and not part.is_compact for part in parts):
-        msg = "joining trees with maps or cuts, or compact ones"
+    if any(part.is_compact for part in parts):
+        msg = "joining compact trees"
         raise AssertionError(msg)
     offsets = np.cumsum([0, *(part.n_nodes for part in parts)])
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _BY_NODE}
+    columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _BY_NODE}
     shift = np.repeat(offsets[:-1], np.diff(offsets)).astype(np.int32)
     for name in ("left", "right"):
         columns[name] = np.where(columns[name] == LEAF, LEAF, columns[name] + shift).astype(np.int32)
     root = np.concatenate([[0], *(part.root[1:] + offset for part, offset in zip(parts, offsets, strict=False))])
-    first = parts[0]
-    return Trees(root=root, cut_start=NO_MAP, cut=first.cut, branch_start=NO_MAP, branch=first.branch, **columns)
+    for start_name, name in RAGGED:
+        columns[start_name], columns[name] = _joined_ragged(parts, start_name, name)
+    columns["share"] = np.concatenate([part.share for part in parts])
+    only: dict[str, Any] = {"policy": parts[0].policy, "surrogates": _joined_surrogates(parts)}
+    return Trees(root=root, **columns, **only)
+
+
+def _joined_ragged(parts: list[Trees], start_name: str, name: str) -> tuple[np.ndarray, np.ndarray]:
+    entries = np.concatenate([getattr(part, name) for part in parts])
+    if not len(entries):
+        return NO_MAP, entries
+    lengths = np.concatenate([_lengths(getattr(part, start_name), part.n_nodes) for part in parts])
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), entries
 
 
 def depths(trees: Trees) -> np.ndarray:
     """Return the depth of every node, roots at 0; a pass per level."""
-    depth, is_binary = np.zeros(trees.n_nodes, np.int32), trees.is_binary
+    depth, is_binary = np.zeros(trees.n_nodes, np.int32), trees.has_two_children
     level = np.asarray(trees.root[:-1])
     d = 0
     while len(level):
@@ -158,12 +270,12 @@ def depths(trees: Trees) -> np.ndarray:
         inner = level[trees.feature[level] != LEAF]
         fan = np.full(len(inner), 2) if is_binary else trees.right[inner] - trees.left[inner] + 1
         first = np.repeat(trees.left[inner].astype(np.int64), fan)
-        level = first + _count_up(fan)
+        level = first + count_up(fan)
         d += 1
     return depth
 
 
-def _count_up(lengths: np.ndarray) -> np.ndarray:
+def count_up(lengths: np.ndarray) -> np.ndarray:
     """Return 0 .. length - 1 for every length, end to end."""
     total = int(lengths.sum())
     return np.asarray(np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths))
@@ -202,44 +314,71 @@ def check(trees: Trees, n_features: int | None = None) -> Trees:
     _all(right < trees.root[tree + 1], inner, "children stand in the tree of their parent")
     fan = right - left + 1
     parents = np.zeros(m, np.int64)
-    np.add.at(parents, np.repeat(left.astype(np.int64), fan) + _count_up(fan), 1)
+    np.add.at(parents, np.repeat(left.astype(np.int64), fan) + count_up(fan), 1)
     parents[trees.root[:-1]] += 1
     _all(parents == 1, ids, "every node but a root has exactly one parent")
     _check_maps(trees, inner, fan)
     if not trees.is_compact:
         _all(trees.n_samples >= 0, ids, "n_samples must not be negative")
         _all(np.isfinite(trees.weight) & (trees.weight >= 0), ids, "weight must be finite and not negative")
+    _check_absence(trees, ids, fan, inner)
     return trees
+
+
+def _check_absence(trees: Trees, ids: np.ndarray, fan: np.ndarray, inner: np.ndarray) -> None:
+    """Check what decides where missing values go beside missing_left."""
+    _demand(trees.policy in {BY_CHILD, FRACTIONAL}, 0, f"policy {trees.policy} is not known")
+    wanted = trees.n_nodes if trees.policy == FRACTIONAL else 0
+    _demand(len(trees.share) == wanted, 0, f"share has {len(trees.share)} rows, not {wanted}")
+    _all((trees.share >= 0) & (trees.share <= 1), ids[:wanted], "share must lie in [0, 1]")
+    own = trees.surrogates
+    n_own = _lengths(own.start, trees.n_nodes)
+    _demand(own.start[-1] == len(own.feature), 0, "the surrogates of the nodes must be all there are")
+    _all((n_own[inner] == 0) | (fan == 2), inner, "a node with surrogates has two children")
+    _all(n_own >= 0, ids, "the starts of surrogates must ascend")
+    ascends = own.branch_start[-1] == len(own.branch) and bool((np.diff(own.branch_start) >= 0).all())
+    fits = len(own.branch_start) == len(own.feature) + 1 and ascends
+    _demand(fits, 0, "the maps of surrogates must ascend from 0 to the end of branch")
+    _demand(bool(((own.branch >= -1) & (own.branch <= 1)).all()), 0, "the map of a surrogate must name a side")
 
 
 def _check_compact(trees: Trees) -> None:
     for name in _STATISTICS:
         _demand(len(getattr(trees, name)) == 0, 0, f"{name} must be empty where weight is")
-    _demand(len(trees.right) in {0 if trees.is_binary else trees.n_nodes, trees.n_nodes}, 0, "right must be whole")
+    lengths = {0 if trees.has_two_children else trees.n_nodes, trees.n_nodes}
+    _demand(len(trees.right) in lengths, 0, "right must be whole")
     n_rows = len(trees.value_row) or len(trees.value)
     _demand(n_rows == trees.n_leaves, 0, f"value has {n_rows} rows for {trees.n_leaves} leaves")
     _demand((trees.value_row < len(trees.value)).all(), 0, "value_row must be rows of value")
 
 
 def _check_maps(trees: Trees, inner: np.ndarray, fan: np.ndarray) -> None:
-    for name, start, column in (("cut", trees.cut_start, trees.cut), ("branch", trees.branch_start, trees.branch)):
+    for start_name, name in RAGGED:
+        start, column = getattr(trees, start_name), getattr(trees, name)
         covers = len(start) in {1, trees.n_nodes + 1} and start[0] == 0 and start[-1] == len(column)
         ascends = bool((np.diff(start) >= 0).all())
         _demand(covers and ascends, 0, f"{name}_start must ascend from 0 to the end of {name}, a node a step")
     n_cuts, n_branches = _lengths(trees.cut_start, trees.n_nodes), _lengths(trees.branch_start, trees.n_nodes)
-    cuts, branches = n_cuts[inner], n_branches[inner]
+    cuts, branches, levels = n_cuts[inner], n_branches[inner], _lengths(trees.level_start, trees.n_nodes)[inner]
     plain = (cuts == 0) & (branches == 0)
     _all(~plain | (fan == 2), inner, "a node with neither cuts nor a map has two children")
+    _all(plain | (levels == 0), inner, "a node with levels has neither cuts nor a map")
+    plain &= levels == 0
     _all(~plain | ~np.isnan(trees.threshold[inner]), inner, "a threshold must be a number")
     _all((cuts == 0) | (branches > 0) | (cuts + 1 == fan), inner, "cuts must be one fewer than children")
     _all((cuts == 0) | (branches == 0) | (branches == cuts + 1), inner, "a map over cuts must have an entry a range")
-    _all(trees.missing_left[inner] < fan, inner, "missing values must go to a child")
+    stays = trees.missing_left[inner] == STAYS
+    _all((trees.missing_left[inner] < fan) | stays, inner, "missing values must go to a child, or stay")
     for node in inner[cuts > 0]:
         row = trees.cut[trees.cut_start[node] : trees.cut_start[node + 1]]
         _demand((np.diff(row) > 0).all() and not np.isnan(row[0]), node, "cuts must be numbers that ascend")
+    within = np.ones(len(trees.level), bool)
+    within[trees.level_start[:-1][np.diff(trees.level_start) > 0]] = False  # the first of a node has none before it
+    rises = np.diff(trees.level, prepend=NO_LEVELS.dtype.type(0)) > 0
+    _demand((rises | ~within).all() and (trees.level >= 0).all(), 0, "levels must be categories that ascend")
     for k, node in zip(fan[branches > 0], inner[branches > 0], strict=True):
         row = trees.branch[trees.branch_start[node] : trees.branch_start[node + 1]]
-        _demand(((row >= 0) & (row < k)).all(), node, "a map must name children")
+        _demand(((row >= -1) & (row < k)).all(), node, "a map must name children")
 
 
 def _lengths(start: np.ndarray, m: int) -> np.ndarray:

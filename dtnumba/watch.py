@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba._jit import launch
+from dtnumba._jit import is_compiled, launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _TICK = 0.05  # seconds between two looks
-# Work below this many rows times trees is over before anyone could look.
-_SMALL = 2_000_000
+# Work below this many rows times trees is over before anyone could look; a thread to wait in takes 0.1 ms.
+_SMALL = 200_000
 _BAR = 30
 
 
@@ -29,7 +29,7 @@ _BAR = 30
 class Progress:
     """What a callback is told."""
 
-    stage: str  # "trees", then "importances" where these take work of their own
+    stage: str  # "trees", then "out of bag" and "importances" where these take work of their own
     done: int
     total: int
     seconds: float  # since the start
@@ -51,49 +51,89 @@ class Watch:
     began: float = field(default_factory=time.perf_counter)
     _shown: float = -1.0
     _ended: bool = False
+    _told_of_compiling: bool = False
 
     def run(self, task: Any, workers: int) -> bool:
         """Launch a task that grows trees; return whether it was stopped before its end."""
         return self.run_until(task, workers, task.job.growing.halt, lambda: int(task.arena.done[0]))
 
-    def run_until(self, task: Any, workers: int, halt: Any, count: Callable[[], int]) -> bool:
-        """Launch a task that stops where halt[0] is not 0, and of which ``count`` tells how many trees are done."""
-        if self.size < _SMALL and not self.verbose and self.max_seconds is None:
-            launch(task, workers)
+    def run_until(self, task: Any, workers: int, halt: Any, count: Callable[[], int] = lambda: 0) -> bool:
+        """Launch a task that stops where halt[0] is not 0, and of which ``count`` tells how many trees are done.
+
+        What has stopped an earlier task does not stop this one: it works on what the earlier one left.
+        """
+        if not self._is_short():
+            self._tell_of_compiling(task)
+        return self.run_call(lambda entitled: launch(task, workers, entitled=entitled), halt, count)
+
+    def run_call(self, go: Callable[[bool], None], halt: Any, count: Callable[[], int]) -> bool:
+        """Do as ``run_until`` for a function; it is told whether the main thread waits for it."""
+        if self._is_short():
+            go(False)
             return False
+        is_main = threading.current_thread() is threading.main_thread()
+        self._wait_for(lambda: go(is_main), halt, count)
+        return bool(halt[0])
+
+    def apart(self, function: Callable[[], Any]) -> Any:
+        """Return what a function returns that has no flag to look at; None where the work was stopped meanwhile.
+
+        The function then comes to its end in its own thread, unheeded; it must not change what others read.
+        """
+        if self._is_short():
+            return function()
+        halt, found = np.zeros(1, np.int64), list[Any]()
+        self._wait_for(lambda: found.append(function()), halt, lambda: 0, leaves=True)
+        return None if halt[0] else found[0]
+
+    def _is_short(self) -> bool:
+        return self.size < _SMALL and not self.verbose and self.max_seconds is None
+
+    def _wait_for(
+        self, call: Callable[[], Any], halt: Any, count: Callable[[], int], *, leaves: bool = False
+    ) -> None:
+        """Run a call in a thread and look around meanwhile; ``leaves``: once stopped, do not wait for its end."""
         before, failed = self.done, list[BaseException]()
         finished = threading.Event()
 
         def work() -> None:
             try:
-                launch(task, workers, entitled=is_main)
+                call()
             except BaseException as error:  # noqa: BLE001  it is raised again where it can be caught
                 failed.append(error)
             finally:
                 finished.set()
 
-        is_main = threading.current_thread() is threading.main_thread()
         self._look(halt)
         thread = threading.Thread(target=work, name="dtnumba", daemon=True)
         thread.start()
-        while not finished.is_set():
+        while not finished.is_set() and not (leaves and halt[0]):
             try:
                 finished.wait(_TICK)
                 self.done = before + count()
                 self._look(halt)
             except BaseException as error:  # noqa: BLE001, PERF203  Ctrl-C or a callback's error: raised later
                 self._stop(halt, "interrupt" if isinstance(error, KeyboardInterrupt) else "callback", error)
+        if leaves and halt[0]:
+            return
         thread.join()
         self.done = before + count()
         if failed:
             raise failed[0]
-        return bool(halt[0])
+
+    def _tell_of_compiling(self, task: Any) -> None:
+        """Say why nothing moves for the first seconds: once, and only where code is compiled and not loaded."""
+        if self.verbose and not callable(self.verbose) and not self._told_of_compiling and not is_compiled(task):
+            self._told_of_compiling = True
+            _say("compiling, which takes some seconds the first time\n")
 
     def _look(self, halt: Any) -> None:
+        if self.stopped:
+            return
         seconds = time.perf_counter() - self.began
         if self.max_seconds is not None and seconds >= self.max_seconds:
             self._stop(halt, "time", None)
-        if not self.stopped:
+        else:
             self.report(halt)
 
     def _stop(self, halt: Any, why: str, error: BaseException | None) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from modules import pytest_addoption, pytest_runtestloop  # noqa: F401  hooks
 
 TESTS = Path(__file__).parent
 # Where the package under test is, which may be installed; looked up without importing it.

@@ -11,7 +11,7 @@ import numpy as np
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 from dtnumba.grow_tree import PARALLEL_ROWS
-from dtnumba.trees import check
+from dtnumba.trees import arrays_of, check
 
 N_SMALL = 60
 N_LARGE = PARALLEL_ROWS + 1500
@@ -20,7 +20,7 @@ N_LARGE = PARALLEL_ROWS + 1500
 def digest_of(model, X):
     """Digest of every array of the fitted trees, and of the leaf of every row of X."""
     digest = hashlib.sha256()
-    for column in check(model.trees_, X.shape[1]):
+    for column in arrays_of(check(model.trees_, X.shape[1])):
         digest.update(np.ascontiguousarray(column).tobytes())
     digest.update(model.apply(X).tobytes())
     return digest.hexdigest()[:16]

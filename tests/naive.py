@@ -8,9 +8,10 @@ must have been left out.
 import math
 from dataclasses import dataclass
 
+import naive_mdl
 import numpy as np
 
-CLASS_CRITERIA = {"gini", "entropy", "log_loss", "gain_ratio", "error", "twoing", "chi2"}
+CLASS_CRITERIA = {"gini", "entropy", "log_loss", "gain_ratio", "error", "twoing", "chi2", "mdl"}
 NUMBER_CRITERIA = {"squared_error", "friedman_mse", "poisson", "absolute_error"}
 LOGARITHMIC = {"entropy", "log_loss", "gain_ratio"}
 # Gains of the package and of this file agree to so much of a node's impurity, and of the root's: sums there are fixed
@@ -84,6 +85,8 @@ def impurities(criterion, y, w, rows, n_classes=()):
             p = shares(y[:, o], w, rows, n_classes[o])
             if criterion in LOGARITHMIC:
                 total -= (p * np.log2(np.where(p > 0, p, 1))).sum(axis=1)
+            elif criterion == "mdl":
+                total += [naive_mdl.impurity(naive_mdl.counts_of(y[:, o], w, own, n_classes[o])) for own in rows]
             elif criterion == "error":
                 total += 1 - p.max(axis=1)
             else:
@@ -100,6 +103,9 @@ def gains(criterion, y, w, left, n_classes=()):
     if criterion in {"twoing", "chi2"}:
         columns = zip(y.T, n_classes, strict=True)
         return np.mean([_contrast(criterion, column, w, left, k) for column, k in columns], axis=0)
+    if criterion == "mdl":
+        columns = [(y[:, o], k) for o, k in enumerate(n_classes)]
+        return np.mean([[_saved(column, w, own, k) for own in left] for column, k in columns], axis=0)
     share = left @ w / w.sum()
     whole = impurities(criterion, y, w, np.ones((1, len(w)), bool), n_classes)
     left_impurity, right_impurity = (impurities(criterion, y, w, rows, n_classes) for rows in (left, ~left))
@@ -107,6 +113,10 @@ def gains(criterion, y, w, left, n_classes=()):
     if criterion == "poisson":
         gain[((left @ y == 0) | (~left @ y == 0)).any(axis=1)] = -math.inf
     return gain
+
+
+def _saved(y, w, left, n_classes):
+    return naive_mdl.gain(*(naive_mdl.counts_of(y, w, rows, n_classes) for rows in (left, ~left)))
 
 
 def _contrast(criterion, y, w, left, n_classes):
@@ -168,6 +178,9 @@ def cuts(criterion, x, y, w, n_classes, limits):
 def all_cuts(criterion, X, y, w, n_classes, limits):
     """Cuts of every feature that has any."""
     found = {f: cuts(criterion, X[:, f], y, w, n_classes, limits) for f in range(X.shape[1])}
+    if criterion == "mdl":  # every column has its price
+        for one in filter(None, found.values()):
+            one.gain[:] -= math.log2(X.shape[1]) / w.sum()
     return {f: one for f, one in found.items() if one is not None}
 
 

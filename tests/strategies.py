@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,22 @@ EXTREMES = {
 DTYPES = tuple(EXTREMES)
 COLUMNS = ("constant", "few", "many", "extreme", "missing", "mostly missing", "all missing")
 WEIGHTS = ("none", "zeros", "whole", "halves", "real")
+
+
+# Every pair of a criterion and a splitter is a kernel of its own, which takes 5 to 10 s to compile. What depends on the
+# criterion alone is shown interpreted for all of them, and compiled for one a mechanism: a score, a choice by more than
+# the gain, a gain of its own, moments, a loss, ranks.
+MECHANISMS = ("gini", "squared_error", "absolute_error")
+interpreted_only = pytest.mark.skipif(COMPILED, reason="shown interpreted (test_legs.py), to save compiling")
+
+
+def compiled_where(criteria, shown=MECHANISMS):
+    """Return parameters of a test: all criteria interpreted, and compiled those shown so."""
+    return [name if name in shown else pytest.param(name, marks=interpreted_only) for name in criteria]
+
+
+# For what would compile for ten seconds or more to show what another test shows compiled of a sibling.
+interpreted_alone = pytest.mark.skipif(COMPILED, reason="runs in the interpreted leg")
 
 
 def examples(most):
@@ -143,13 +160,19 @@ def same_trees(a, b, *, but=()):
     """Whether two Trees hold the same bits in every column but those named."""
     for name in set(a._fields) - set(but):
         one, other = getattr(a, name), getattr(b, name)
+        if isinstance(one, tuple):
+            if not same_trees(one, other):
+                return False
+            continue
+        one, other = np.asarray(one), np.asarray(other)
         if one.dtype != other.dtype or not np.array_equal(one, other, equal_nan=True):
             return False
     return True
 
 
-# Trees by hand: a leaf is its value; a node is a dict with "feature", "children" and a test: "threshold" ("missing":
-# whether missing values go left), or "cuts" and/or "map" ("missing": the number of the child they go to).
+# Trees by hand: a leaf is its value; a node is a dict with "feature", "children" and a test: "threshold" or "levels",
+# the categories that go left ("missing": whether missing values go left), or "cuts" and/or "map" ("missing": the number
+# of the child they go to).
 
 
 def layout(*specs):
@@ -178,6 +201,7 @@ def layout(*specs):
 
     branch_start, branch = ragged("map", np.int32)
     cut_start, cut = ragged("cuts", np.float64)
+    level_start, level = ragged("levels", np.int32)
     m = len(rows)
     return Trees(
         root=np.array(roots),
@@ -191,6 +215,8 @@ def layout(*specs):
         branch=branch,
         cut_start=cut_start,
         cut=cut,
+        level_start=level_start,
+        level=level,
         n_samples=np.ones(m, np.int64),
         weight=np.ones(m),
         impurity=np.zeros(m),
@@ -202,8 +228,9 @@ def walk(spec, row):
     """Follow one row down a nested description; return the leaf's value."""
     while isinstance(spec, dict):
         x, fan = row[spec["feature"]], len(spec["children"])
-        if "threshold" in spec:
-            goes_left = spec.get("missing", 0) == 1 if np.isnan(x) else x <= spec["threshold"]
+        if "threshold" in spec or "levels" in spec:
+            fits = x in spec["levels"] if "levels" in spec else x <= spec["threshold"]
+            goes_left = spec.get("missing", 0) == 1 if np.isnan(x) else fits
             child = 0 if goes_left else 1
         else:
             place = sum(cut < x for cut in spec["cuts"]) if "cuts" in spec else x
@@ -215,7 +242,7 @@ def walk(spec, row):
 
 
 @st.composite
-def descriptions(draw, *, n_features=3, kinds=("threshold", "cuts", "map", "both"), depth=3):
+def descriptions(draw, *, n_features=3, kinds=("threshold", "cuts", "map", "both", "levels"), depth=3):
     """Nested descriptions of trees; the values of their leaves are drawn apart."""
     if depth == 0 or draw(st.integers(0, 3)) == 0:
         return float(draw(st.integers(0, 1 << 40)))
@@ -224,6 +251,9 @@ def descriptions(draw, *, n_features=3, kinds=("threshold", "cuts", "map", "both
     if kind == "threshold":
         fan = 2
         node |= {"threshold": draw(st.sampled_from([-INF, -1.0, 0.5, 2.0, INF])), "missing": draw(st.integers(0, 1))}
+    elif kind == "levels":
+        fan, levels = 2, draw(st.sets(st.integers(0, 6), min_size=1, max_size=4))
+        node |= {"levels": sorted(levels), "missing": draw(st.integers(0, 1))}
     else:
         n_cuts = draw(st.integers(1, 3))
         fan = n_cuts + 1 if kind == "cuts" else draw(st.integers(2, 4))

@@ -26,6 +26,7 @@ from dtnumba import (
     rng,
 )
 from dtnumba.bins import histogram_codes
+from dtnumba.categories import NONE, GatheredLevels
 from dtnumba.table import read_table
 
 TREES = [DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor]
@@ -109,11 +110,11 @@ def test_the_sample_is_the_rows_with_the_smallest_draws(small_sample):
     X[:, 0] = np.arange(5000)
     seen = batches._FirstPass(255, 1)
     for start in range(0, 5000, 130):
-        for cells in batches._Source(X[start : start + 130]).blocks():
+        for cells in batches._Source(X[start : start + 130], GatheredLevels(None, "a test")).blocks():
             seen.see(cells)
     key = rng.stream(0, rng.SAMPLE)
     draws = [int(rng._mixed(key, i)) for i in range(5000)]
-    found = np.sort(seen.sample.as_table().cells.flat.reshape(-1, 5)[:, 0])
+    found = np.sort(seen.sample.as_table(NONE).cells.flat.reshape(-1, 5)[:, 0])
     assert np.array_equal(found, np.sort(np.argsort(draws)[:small_sample]))
 
 
@@ -318,8 +319,8 @@ def unnamed():
         ((np.zeros((2, 2)), 1), r"max_bins=1: must be an int in the range \[2, 255\]"),
         ((np.zeros((2, 2)), 256), "max_bins=256"),
         ((np.zeros((2, 2)), 2.5), "max_bins=2.5"),
-        ((np.zeros((2, 2)), 255, [0]), r"categorical_features=\[0\]: must be None. Categories"),
-        ((np.zeros((2, 2)), 255, "from_dtype"), "categorical_features='from_dtype'"),
+        ((np.zeros((2, 2)), 255, [2]), r"batch 0: categorical_features=\[2\]: bin_batches has no column 2"),
+        ((np.zeros((2, 2)), 255, "dtype"), "categorical_features='dtype': must be 'from_dtype', a list"),
     ],
 )
 def test_errors_name_the_batch_and_the_remedy(arguments, words):

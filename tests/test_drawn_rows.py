@@ -49,8 +49,15 @@ def test_rows_are_those_that_the_stream_of_the_tree_draws():
         assert rows.tolist() == sorted(drawn)
 
 
-@pytest.mark.parametrize("params", [{}, {"replace": False, "max_samples": 20}, {"class_weight": "balanced_subsample"}])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("params", "weighted"),
+    [
+        ({}, False),
+        ({}, True),
+        ({"replace": False, "max_samples": 20}, True),
+        ({"class_weight": "balanced_subsample"}, False),
+    ],
+)
 def test_rows_weigh_what_the_root_of_the_tree_weighs(params, weighted):
     X, y = table()
     weight = np.arange(len(X)) % 4 if weighted else None

@@ -1,7 +1,3 @@
-import datetime as dt
-from decimal import Decimal
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
@@ -64,44 +60,19 @@ def test_unaligned_memory_and_fields_of_records_are_copied():
         assert np.array_equal(floats, values)
 
 
-def test_objects_are_read_as_numbers_and_none_is_missing():
-    cells = np.array([[1, None, Decimal("1.5")], [True, np.float32(2.5), Fraction(1, 4)]], object)
-    floats = to_floats(cells)
-    assert floats.dtype == np.float64
-    assert np.array_equal(floats, [[1.0, np.nan, 1.5], [1.0, 2.5, 0.25]], equal_nan=True)
-
-
-def test_missing_values_of_pandas_are_missing():
-    pandas = pytest.importorskip("pandas")
-    assert np.isnan(to_floats(np.array([[pandas.NA, pandas.NaT]], object))).all()
-
-
 @pytest.mark.parametrize(
-    ("cells", "error", "words"),
+    ("cells", "words"),
     [
-        ([[1, "red"]], ValueError, "could not convert string to float: column 1 holds 'red', which is text"),
-        ([["1.5", 2]], ValueError, r"column 0 holds '1.5', which is text.*\.astype\(float\)"),
-        ([["1", "red"]], ValueError, "column 1 holds 'red'"),
-        ([[b"x"]], ValueError, "column 0 holds b'x'"),
-        ([[{"a": 1}]], TypeError, "column 0 holds {'a': 1}: every cell must be a number.*argument must be a string"),
-        ([[1, 1j]], ValueError, "Complex data not supported"),
-        ([[None, 1j]], TypeError, "column 1 holds 1j"),
-        ([[10**400]], ValueError, "column 0 holds 1000.*: every cell must be a number; int too large"),
-        ([[dt.date(2020, 1, 2)]], TypeError, "column 0 holds datetime.date"),
-        (np.array([["2020-01-02"]], "M8[D]"), ValueError, r"column 0 has dtype datetime64\[D\] and holds 2020-01-02"),
-        (np.array([[3]], "m8[D]"), ValueError, r"column 0 has dtype timedelta64\[D\] and holds 3 days"),
-        (np.zeros((1, 1), [("a", "f8")]), ValueError, "structured dtype.*structured_to_unstructured"),
+        ([[1, 1j]], "Complex data not supported"),
+        (np.array([["2020-01-02"]], "M8[D]"), r"column 0 has dtype datetime64\[D\] and holds 2020-01-02"),
+        (np.array([[3]], "m8[D]"), r"column 0 has dtype timedelta64\[D\] and holds 3 days"),
+        (np.zeros((1, 1), [("a", "f8")]), "structured dtype.*structured_to_unstructured"),
     ],
     ids=str,
 )
-def test_what_is_not_a_number_is_named(cells, error, words):
-    with pytest.raises(error, match=words):
+def test_what_is_not_a_number_is_named(cells, words):
+    with pytest.raises(ValueError, match=words):
         to_floats(np.asarray(cells))
-
-
-def test_a_named_column_is_named():
-    with pytest.raises(ValueError, match="column 'colour' holds 'red'"):
-        to_floats(np.array([1, "red"], object), column="colour")
 
 
 @pytest.mark.parametrize(
@@ -110,10 +81,8 @@ def test_a_named_column_is_named():
         np.array([[BIG], [BIG + 1]]),
         np.array([[0, -BIG], [0, -BIG - 1]]),
         np.array([[2**64 - 1], [2**64 - 2]], np.uint64),
-        np.array([[2**70], [2**70 + 1]], object),
-        np.array([[BIG, None], [BIG + 1, 0.5]], object),
     ],
-    ids=["int64", "negative", "uint64", "python", "mixed"],
+    ids=["int64", "negative", "uint64"],
 )
 def test_integers_that_would_become_the_same_float_are_refused_in_fit_and_rounded_in_predict(integers):
     with pytest.raises(ValueError, match=r"column [01] holds .* and .*, which are the same number in float64"):

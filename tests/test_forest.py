@@ -24,7 +24,7 @@ from dtnumba import (
     rng,
     watch,
 )
-from dtnumba.trees import LEAF, check, one_tree
+from dtnumba.trees import LEAF, arrays_of, check, one_tree
 
 CLASSIFIERS = [RandomForestClassifier, ExtraTreesClassifier]
 REGRESSORS = [RandomForestRegressor, ExtraTreesRegressor]
@@ -49,7 +49,7 @@ def _small_forests_use_threads_too(monkeypatch):
 def digest(*arrays):
     """Digest of the bits of arrays."""
     found = hashlib.sha256()
-    for array in arrays:
+    for array in arrays_of(arrays):
         found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()
 
@@ -181,9 +181,13 @@ def test_copied_subtrees_change_no_bit(monkeypatch):
             assert digest(*model.fit(X, y).trees_) == alone
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 4, 8, 9, 0])
+# Each number of classes up to eight, and each criterion, is a forest's kernel of its own, which takes 10 s to compile.
+COUNTED = [(2, "gini"), (2, "entropy"), (3, "gini"), (3, "gain_ratio"), (8, "gini"), (9, "gini"), (0, "squared_error")]
+
+
+@pytest.mark.parametrize(("n_classes", "criterion"), COUNTED)
 @pytest.mark.parametrize("params", [{}, {"min_samples_leaf": 3}, {"min_weight_fraction_leaf": 0.02}], ids=str)
-def test_a_drawn_tree_is_the_tree_of_rows_that_weigh_as_often_as_drawn(n_classes, params):
+def test_a_drawn_tree_is_the_tree_of_rows_that_weigh_as_often_as_drawn(n_classes, criterion, params):
     """Two classes, a few, many and numbers have ways of their own to count; a tree with weights has none of these."""
     random = np.random.default_rng(n_classes)
     X = random.integers(0, 40, (400, 4)).astype(float)
@@ -192,24 +196,21 @@ def test_a_drawn_tree_is_the_tree_of_rows_that_weigh_as_often_as_drawn(n_classes
     z = np.nan_to_num(X[:, 0] * X[:, 3] - X[:, 1]) + random.normal(0, 4, 400)
     if n_classes:
         y = np.digitize(z, np.quantile(z, np.arange(1, n_classes) / n_classes))
-        families = [
-            (RandomForestClassifier, DecisionTreeClassifier, name) for name in ("gini", "entropy", "gain_ratio")
-        ]
+        forest_class, tree_class = RandomForestClassifier, DecisionTreeClassifier
     else:
-        y, families = z, [(RandomForestRegressor, DecisionTreeRegressor, "squared_error")]
-    for forest_class, tree_class, criterion in families:
-        same = {"criterion": criterion, "max_features": None, "max_bins": 255, **params}
-        model = forest_class(n_estimators=3, random_state=1, **same).fit(X, y)
-        for t in range(3):
-            weight = counts_of(model, 400, t)
-            expected = tree_class(**same).fit(X, y, sample_weight=weight).tree_
-            found = model.estimators_[t].tree_
-            assert np.array_equal(found.feature, expected.feature)
-            assert np.array_equal(found.threshold, expected.threshold, equal_nan=True)
-            assert np.allclose(found.value, expected.value, rtol=1e-12, atol=1e-12)
-            assert np.allclose(found.impurity, expected.impurity, rtol=1e-9, atol=1e-12)
-            assert np.array_equal(found.n_node_samples, expected.n_node_samples)
-            assert np.array_equal(found.missing_go_to_left, expected.missing_go_to_left)
+        y, forest_class, tree_class = z, RandomForestRegressor, DecisionTreeRegressor
+    same = {"criterion": criterion, "max_features": None, "max_bins": 255, **params}
+    model = forest_class(n_estimators=3, random_state=1, **same).fit(X, y)
+    for t in range(3):
+        weight = counts_of(model, 400, t)
+        expected = tree_class(**same).fit(X, y, sample_weight=weight).tree_
+        found = model.estimators_[t].tree_
+        assert np.array_equal(found.feature, expected.feature)
+        assert np.array_equal(found.threshold, expected.threshold, equal_nan=True)
+        assert np.allclose(found.value, expected.value, rtol=1e-12, atol=1e-12)
+        assert np.allclose(found.impurity, expected.impurity, rtol=1e-9, atol=1e-12)
+        assert np.array_equal(found.n_node_samples, expected.n_node_samples)
+        assert np.array_equal(found.missing_go_to_left, expected.missing_go_to_left)
 
 
 def test_the_first_trees_of_a_larger_forest_are_a_smaller_one():
@@ -220,6 +221,21 @@ def test_the_first_trees_of_a_larger_forest_are_a_smaller_one():
     grown = RandomForestClassifier(4, random_state=5, warm_start=True).fit(X, y)
     grown.set_params(n_estimators=9).fit(X, y)
     assert digest(*grown.trees_) == digest(*large.trees_)
+
+
+def test_a_warm_start_takes_the_same_classes_in_any_order_and_no_others():
+    X, y, three, _ = table()
+    model = RandomForestClassifier(2, random_state=0, warm_start=True).fit(X, y)
+    model.set_params(n_estimators=4).fit(X[::-1], y[::-1].astype(bool))
+    before = digest(*model.trees_)
+    model.set_params(n_estimators=5)
+    for other, words in ((y + 1, "[1, 2]"), (y.astype(str), "['0', '1']"), (0 * y, "[0]"), (three, "[0, 1, 2]")):
+        with pytest.raises(ValueError, match=r"warm_start=True: the classes were .* in the first fit") as caught:
+            model.fit(X, other)
+        assert words in str(caught.value)
+    with pytest.raises(ValueError, match="1 outputs, this table has 6 and 2; set warm_start=False"):
+        model.fit(X, np.stack([y, y], axis=1))
+    assert digest(*model.trees_) == before
 
 
 @pytest.mark.parametrize("family", [RandomForestClassifier, RandomForestRegressor])

@@ -4,9 +4,17 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from dtnumba.frames import column_names, is_frame, read_frame
+from dtnumba.categories import KnownLevels, LearnedLevels
+from dtnumba.frames import column_names, is_frame
+from dtnumba.table import _Reading
 
 NAN = np.nan
+
+
+def read_frame(frame, *, fitting):
+    """The array of a frame of numbers."""
+    categories = LearnedLevels(None, "a test") if fitting else KnownLevels(None)
+    return _Reading("a test", categories, fitting).frame(frame, column_names(frame))
 
 
 @pytest.fixture
@@ -107,15 +115,16 @@ def test_any_other_frame_is_read_as_an_array():
 def test_pandas_columns_that_are_not_numbers_are_named(pd):
     columns = {
         "city": pd.Categorical(["Rome", "Oslo"]),
-        "colour": ["red", "blue"],
+        "colour": pd.Series(["red", "blue"], dtype="string"),
         "day": pd.to_datetime(["2020-01-02"] * 2),
         "zone": pd.to_datetime(["2020-01-02"] * 2, utc=True),
         "span": pd.interval_range(0, 2),
     }
     for name, values in columns.items():
-        with pytest.raises(ValueError, match=rf"column '{name}' has dtype .* holds (Rome|red|2020|\(0, 1]).* encode"):
+        words = rf"column '{name}' has dtype .* holds (Rome|red|2020|\(0, 1]).* (pass|list it in) categorical_features"
+        with pytest.raises(ValueError, match=words):
             read_frame(pd.DataFrame({"fine": [1, 2], name: values}), fitting=True)
-    with pytest.raises(ValueError, match="column 'mix' holds 'x', which is text"):
+    with pytest.raises(ValueError, match="column 'mix' holds 'x', which is text, and 1, which is a number"):
         read_frame(pd.DataFrame({"mix": pd.Series([1, "x"], dtype=object)}), fitting=True)
 
 
@@ -131,7 +140,7 @@ def test_polars_and_arrow_columns_that_are_not_numbers_are_named(pl, pa):
         pa.table({"c": [day]}),
     ]
     for frame in frames:
-        with pytest.raises(ValueError, match=r"column 'c' has dtype .* holds (red|2020-01-02|None), .* encode"):
+        with pytest.raises(ValueError, match=r"column 'c' has dtype .* holds (red|2020-01-02|None), .* categorical_"):
             read_frame(frame, fitting=True)
 
 

@@ -62,6 +62,6 @@ def test_tests_marked_small_pass_interpreted(run_python):
 import sys, pytest
 sys.exit(pytest.main(["-q", "-x", "-m", "small", "-p", "no:cacheprovider", {str(TESTS)!r}]))
 """
-    printed = run_python(code, NUMBA_DISABLE_JIT=1, warnings="default")
+    printed = run_python(code, NUMBA_DISABLE_JIT=1, warnings="default", timeout=900)
     assert " passed" in printed
     assert " failed" not in printed

@@ -147,3 +147,17 @@ def test_trees_that_leave_out_no_row_cannot_be_measured():
 
 def test_nothing_measured_is_nan():
     assert np.isnan(nothing_measured("permutation", 3).values).all()
+
+
+def test_categories_are_shuffled_as_their_codes_are():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 200), rng.normal(size=200), rng.integers(0, 2, 200)]).astype(float)
+    y = ((X[:, 0] == 1) ^ (X[:, 1] > 0)).astype(int)
+    # Of two levels one goes left, as with a threshold between them.
+    codes, levels = (
+        RandomForestClassifier(5, random_state=0, max_features=None, importance="permutation", categorical_features=of)
+        .fit(X, y)
+        .feature_importances_
+        for of in (None, [0, 2])
+    )
+    assert levels == pytest.approx(codes, abs=1e-12)

@@ -56,6 +56,13 @@ def test_cuts_part_into_ranges_closed_on_the_right():
     assert route(spec, [-INF, 1.0, 1.5, 2.0, 3.0, 3.5, INF, NAN]) == [1.0, 1.0, 2.0, 2.0, 3.0, 4.0, 4.0, 3.0]
 
 
+@pytest.mark.parametrize("missing", [0, 1])
+def test_categories_among_the_levels_go_left_and_all_others_right(missing):
+    node = {"levels": [1, 4, 5], "missing": missing, "children": [1.0, 2.0]}
+    found = route(node, [0.0, 1.0, 3.0, 4.0, 5.0, 6.0, NAN])
+    assert found == [2.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.0 if missing else 2.0]
+
+
 def test_categories_go_where_the_map_says():
     spec = {"map": [2, 0, 2, 1], "missing": 1, "children": [1.0, 2.0, 3.0]}
     assert route(spec, [0.0, 1.0, 2.0, 3.0]) == [3.0, 1.0, 3.0, 2.0]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import descriptions, examples, layout
+from strategies import descriptions, examples, layout, same_trees
 
-from dtnumba.trees import check, depths
+from dtnumba.trees import check, depths, joined, one_tree
 
 pytestmark = pytest.mark.small
 STUMP = {"feature": 1, "threshold": 0.5, "missing": 1, "children": [1.0, 2.0]}
@@ -40,6 +40,19 @@ def test_trees_stand_end_to_end():
     assert (trees.n_trees, trees.n_nodes, trees.n_leaves) == (3, 9, 6)
     assert trees.root.tolist() == [0, 5, 6, 9]
     assert not trees.is_binary
+
+
+def test_trees_of_any_tests_can_be_joined_and_taken_apart():
+    specs = [INTERVAL, STUMP, {"feature": 0, "levels": [1, 3], "children": [1.0, 2.0]}, RANGES]
+    parts = [layout(spec) for spec in specs]
+    whole = joined(parts)
+    assert same_trees(check(whole), layout(*specs))
+    assert all(same_trees(one_tree(whole, t), part) for t, part in enumerate(parts))
+
+
+def test_levels_must_ascend():
+    with pytest.raises(ValueError, match=r"levels must be categories that ascend"):
+        check(layout({"feature": 0, "levels": [3, 1], "children": [1.0, 2.0]}))
 
 
 def test_depths_count_tests_from_the_root():
@@ -94,7 +107,7 @@ def test_a_node_with_two_parents_is_named():
         (RANGES, "cut", 1, np.nan, "ascend"),
         ({"feature": 0, "cuts": [1.0], "children": [1.0, 2.0]}, "cut", 0, np.nan, "number"),
         (INTERVAL, "branch", 1, 2, "map must name children"),
-        (CATEGORIES, "branch", 3, -1, "map must name children"),
+        (CATEGORIES, "branch", 3, -2, "map must name children"),
     ],
 )
 def test_a_broken_side_column_names_its_node(spec, column, at, value, rule):

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from legs import table
 
-from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
+from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, RandomForestClassifier
 from dtnumba._jit import COMPILED, kernel
 from dtnumba.criteria import impurity_of, resolve_criterion
+from dtnumba.trees import check
 
 compiled_only = pytest.mark.skipif(not COMPILED, reason="interpreted, Python itself says what is wrong")
 
@@ -236,6 +237,94 @@ def test_a_criterion_that_does_not_compile_is_told_in_a_sentence(criterion, word
     assert caught.value.__suppress_context__
     # and the next criterion is none the worse for it
     assert impurity(Power(2.0)) == 0.375
+
+
+class Unsure(Gini):
+    """Knows no answer for a node of less than a weight of 12."""
+
+    __slots__ = ()
+
+    def impurity(self, stats, weight):
+        squares = 0.0
+        for k in range(len(stats)):
+            squares += stats[k] * stats[k]
+        return 1.0 - squares / (weight * weight) if weight >= 12.0 else np.nan
+
+
+class NeverSure(NamedTuple):
+    def impurity(self, stats, weight):
+        return np.nan
+
+
+class NoGain(Gini):
+    """Has scores, and gains that are not numbers."""
+
+    __slots__ = ()
+
+    def gain(self, parent, children, weights):
+        return np.nan
+
+
+class Stray(Gini):
+    """Chooses what is not on offer."""
+
+    __slots__ = ()
+
+    def choose(self, gains, informations, features, n):
+        return n + 1000
+
+
+# Compiled, each criterion and way costs a compilation; interpreted, all of them take a second.
+interpreted_only = pytest.mark.skipif(COMPILED, reason="the interpreted leg shows it")
+EVERY_WAY = WAYS | {
+    "random bins": (ExtraTreeClassifier, {"random_state": 4, "max_bins": 32}),
+    "drawn": (DecisionTreeClassifier, {"random_state": 4, "max_bins": 32, "max_features": 2}),
+    "several classes": (DecisionTreeClassifier, {"max_bins": 32}),
+}
+
+
+def check_nan_is_never_taken(way):
+    estimator, options = EVERY_WAY[way]
+    y = THREE if way == "several classes" else TWO
+    tree = check(fit(estimator, y, criterion=Unsure(), **options).trees_, X.shape[1])
+    assert tree.n_nodes > 1
+    assert tree.weight.min() >= 12
+    assert np.isfinite(tree.impurity).all()
+
+
+@interpreted_only
+@pytest.mark.small
+@pytest.mark.parametrize("way", EVERY_WAY)
+def test_a_cut_whose_gain_is_not_a_number_is_never_taken(way):
+    check_nan_is_never_taken(way)
+
+
+def test_a_cut_whose_gain_is_not_a_number_is_never_taken_compiled():
+    check_nan_is_never_taken("exact")
+
+
+@interpreted_only
+@pytest.mark.small
+@pytest.mark.parametrize("way", EVERY_WAY)
+@pytest.mark.parametrize("criterion", [NeverSure(), NoGain(), Stray()], ids=["impurity", "gain", "choice"])
+def test_a_node_for_which_a_criterion_has_no_answer_is_a_leaf(way, criterion):
+    estimator, options = EVERY_WAY[way]
+    y = THREE if way == "several classes" else TWO
+    model = fit(estimator, y, criterion=criterion, **options)
+    assert check(model.trees_, X.shape[1]).n_nodes == 1
+    assert np.allclose(model.predict_proba(X), np.bincount(y) / len(y))
+    assert model.feature_importances_.tolist() == [0.0] * 4
+
+
+@interpreted_only
+@pytest.mark.small
+def test_forests_never_take_a_gain_that_is_not_a_number():
+    model = RandomForestClassifier(4, criterion=Unsure(), random_state=0, n_jobs=1).fit(X, TWO)
+    assert model.trees_.weight.min() >= 12
+    assert model.trees_.n_nodes > 4
+    lone = RandomForestClassifier(4, criterion=NeverSure(), random_state=0, n_jobs=1).fit(X, TWO)
+    assert lone.trees_.n_nodes == 4
+    assert lone.feature_importances_.tolist() == [0.0] * 4
 
 
 def test_a_function_serves_numbers_and_any_number_of_classes():

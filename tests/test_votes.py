@@ -9,10 +9,11 @@ from strategies import EXTREMES, INF, descriptions, examples, layout
 
 from dtnumba import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor, forest_view, votes
 from dtnumba import packed_forest as packing
+from dtnumba.costs import commonest
 from dtnumba.forest_view import ForestView
 from dtnumba.shallow import pack_shallow
 from dtnumba.table import read_table
-from dtnumba.trees import check
+from dtnumba.trees import arrays_of, check
 
 PATHS = {  # of forest_view: fewer row-levels go to the small path, at least so many walks to the shallow one
     "few rows": {"FEW_STEPS": 1 << 60},
@@ -90,7 +91,7 @@ def fitted(family, params, kind):
 def test_every_path_gives_the_mean_of_the_trees(family, params, kind, path):
     model = fitted(family, params, kind)
     view, trees = model.forest_, model.trees_
-    says = packing.commonest(trees.value, view.n_classes) if model.voting == "hard" else trees.value
+    says = commonest(trees.value, view.n_classes, "hard") if model.voting == "hard" else trees.value
     if path == "shallow":
         assert pack_shallow(trees, 5, np.float64, view.n_classes, model.voting) is not None
     for dtype in (np.float32, np.float64):
@@ -133,11 +134,11 @@ def test_memory_layout_changes_no_bit(change, path):
 
 def test_packing_leaves_the_trees_as_they_were():
     model = fitted(*CASES[5])
-    before = [column.tobytes() for column in model.trees_]
+    before = [column.tobytes() for column in arrays_of(model.trees_)]
     for dtype in (np.float32, np.float64):
         model.predict(table(20, dtype)[0])
         model.apply(table(20, dtype)[0])
-    assert [column.tobytes() for column in model.trees_] == before
+    assert [column.tobytes() for column in arrays_of(model.trees_)] == before
 
 
 def test_deep_trees_are_walked_and_not_compared():

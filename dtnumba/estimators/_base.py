@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from dtnumba.cost_gini import CostGini
+from dtnumba.costs import NO_STAKES, LeastCost, Stakes, stakes_of
+from dtnumba.criteria import resolve_criterion
 from dtnumba.errors import not_fitted
 from dtnumba.labels import Labels, Values, read_labels, read_values, read_y
-from dtnumba.table import Seen, Table, plain_table, read_table
+from dtnumba.table import Seen, Table, first_missing, plain_table, read_table
 from dtnumba.weights import class_weights, read_weight
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ class Estimator:
         """Return the parameters by name; with ``deep``, those of nested estimators too."""
         params = {}
         for field in fields(self):
-            value = params[field.name] = getattr(self, field.name)
+            value = params[field.name] = vars(self)[field.name]
             if deep and hasattr(value, "get_params") and not isinstance(value, type):
                 params |= {f"{field.name}__{name}": nested for name, nested in value.get_params().items()}
         return params
@@ -47,14 +50,14 @@ class Estimator:
             else:
                 setattr(self, name, value)
         for name, inner_params in nested.items():
-            getattr(self, name).set_params(**inner_params)
+            vars(self)[name].set_params(**inner_params)
         return self
 
     def __repr__(self) -> str:
         """Show the parameters that differ from their defaults."""
         shown = []
         for field in fields(self):
-            value = getattr(self, field.name)
+            value = vars(self)[field.name]
             if field.default is MISSING or not _same(value, field.default):
                 shown.append(f"{field.name}={value!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
@@ -62,7 +65,7 @@ class Estimator:
     def _check_params(self) -> None:
         """Check every parameter that says what is legal and is not as it was declared."""
         for field in fields(self):
-            rule, value = field.metadata.get("rule"), getattr(self, field.name)
+            rule, value = field.metadata.get("rule"), vars(self)[field.name]
             if rule is not None and value is not field.default:
                 rule.check(field.name, value, type(self).__name__)
 
@@ -70,6 +73,8 @@ class Estimator:
         """Replace what an earlier ``fit`` has learned, all at once and last: a fit that fails changes nothing."""
         if table.names is not None:
             learned["feature_names_in_"] = table.names
+        if table.levels is not None:
+            learned["categories_"] = list(table.levels)
         learned["n_features_in_"] = table.n_features
         stale = [name for name in vars(self) if name.endswith("_") and name not in learned]
         for name in stale:
@@ -89,12 +94,30 @@ class Estimator:
     def _table(self, X: Any) -> Table:
         """Return the Table of rows to predict, of the columns seen in ``fit``."""
         learned = vars(self._fitted())
-        if type(X) is np.ndarray and "feature_names_in_" not in learned:
+        if type(X) is Table:
+            return X
+        if type(X) is np.ndarray and "feature_names_in_" not in learned and "categories_" not in learned:
             plain = plain_table(X, learned["n_features_in_"])
             if plain is not None:
+                self._refuse_missing(plain)
                 return plain
-        seen = Seen(learned["n_features_in_"], learned.get("feature_names_in_"))
-        return read_table(X, type(self).__name__, seen)
+        seen = Seen(learned["n_features_in_"], learned.get("feature_names_in_"), learned.get("categories_"))
+        table = read_table(X, type(self).__name__, seen)
+        self._refuse_missing(table)
+        return table
+
+    def _refuse_missing(self, table: Any) -> None:
+        """Raise ValueError where ``missing="error"`` and a value is missing."""
+        if getattr(self, "missing", "") != "error":
+            return
+        found = first_missing(table)
+        if found is not None:
+            row, column = found
+            name = f"column {column}" if table.names is None else f"column {table.names[column]!r}"
+            raise ValueError(
+                f"missing='error': row {row} of {name} has no value (or one not seen in fit); fill it in, leave the "
+                "row out, or choose what missing values do, e.g. missing='learned'"
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn's ``check_is_fitted``."""
@@ -107,7 +130,7 @@ class Estimator:
         return Tags(
             estimator_type=None,
             target_tags=TargetTags(required=True, multi_output=True),
-            input_tags=InputTags(sparse=True, allow_nan=True),
+            input_tags=InputTags(sparse=True, allow_nan=True, string=True),
         )
 
 
@@ -119,28 +142,97 @@ class Classifier(Estimator):
     """The label side of a classifier, its score and its tags."""
 
     _estimator_type = "classifier"
+    _rule: ClassVar[LeastCost | None] = None  # of labels, where costs make one
 
     class_weight: Any
+    priors: Any
+    costs: Any
+    criterion: Any
     predict: Any
     classes_: Any
     n_classes_: Any
     n_outputs_: int
 
     def _read_y(self, y: Any, n_rows: int) -> Labels:
-        return read_labels(y, n_rows, type(self).__name__)
+        return y if isinstance(y, Labels) else read_labels(y, n_rows, type(self).__name__)
 
-    def _weigh(self, labels: Labels, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-        return class_weights(self.class_weight, labels, weight)
+    def _stakes(self, labels: Labels) -> Stakes:
+        """Return what costs and priors do to a fit."""
+        if self.costs is None and self.priors is None:
+            return NO_STAKES
+        return stakes_of(self.priors, self.costs, labels, alters=not self._reads_costs)
+
+    @property
+    def _reads_costs(self) -> bool:
+        """Whether the criterion reads costs, so that they must not weigh the rows as well."""
+        return isinstance(self.criterion, CostGini) or self.criterion is CostGini
+
+    def _resolve_criterion(self, labels: Labels, total: float, n_features: int, stakes: Stakes) -> Any:
+        """Return the criterion object; CostGini is given the costs."""
+        if not self._reads_costs:
+            return resolve_criterion(self.criterion, labels.kind, total, n_features)
+        given = self.criterion
+        if given is CostGini:
+            if stakes.rule is None:
+                raise ValueError("criterion=CostGini reads the parameter costs, which is not set: pass costs=")
+            given = CostGini(stakes.rule.costs)
+        k = len(given.costs)
+        if labels.sizes != [k]:
+            raise ValueError(
+                f"criterion=CostGini(...) has costs for {k} classes of one output, and y has {labels.sizes} classes: "
+                "pass criterion=CostGini and costs=, which may be a dict"
+            )
+        return given
+
+    def _weigh(
+        self, labels: Labels, weight: NDArray[np.float64] | None, stakes: Stakes = NO_STAKES
+    ) -> NDArray[np.float64] | None:
+        return stakes.weigh(labels, weight, class_weights(self.class_weight, labels, weight))
 
     @staticmethod
-    def _learned_from(labels: Labels) -> dict[str, Any]:
-        """Return the attributes that say what the classes are: of one output, or lists of several."""
+    def _learned_from(labels: Labels, stakes: Stakes = NO_STAKES) -> dict[str, Any]:
+        """Return what says what the classes are, of one output or lists of several, and how a row is labelled."""
         classes, sizes, is_one = labels.classes, np.array(labels.sizes), len(labels.classes) == 1
         return {
             "n_outputs_": len(classes),
             "classes_": classes[0] if is_one else classes,
             "n_classes_": sizes[0] if is_one else sizes,
+            "_rule": stakes.rule,
         }
+
+
+    @property
+    def costs_(self) -> NDArray[np.float64] | None:
+        """What it costs to call a row of a class (row) another (column); None where every wrong label costs one."""
+        rule = vars(self._fitted())["_rule"]
+        return None if rule is None else rule.costs.copy()
+
+    def expected_cost(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the mean cost of what is predicted; without costs, the share of wrong labels.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (rows, features)
+            What to predict from.
+        y : array of shape (rows,) or (rows, outputs)
+            The true labels.
+        sample_weight : array of shape (rows,), optional
+            What each row counts.
+
+        """
+        rule: LeastCost | None = vars(self._fitted())["_rule"]
+        if rule is None:
+            return 1.0 - self.score(X, y, sample_weight)
+        predicted = self.predict(X)
+        truth = read_y(y, len(predicted), type(self).__name__)[:, 0].tolist()
+        places = {value: k for k, value in enumerate(self.classes_.tolist())}
+        unknown = [value for value in truth if value not in places]
+        if unknown:
+            raise ValueError(
+                f"expected_cost: y holds the label {unknown[0]!r}, for which there are no costs: it was not in y in fit"
+            )
+        codes = [np.array([places[value] for value in values], np.int64) for values in (truth, predicted.tolist())]
+        return rule.mean(codes[0], codes[1], read_weight(sample_weight, len(truth)))
 
     def _classes(self) -> list[NDArray[Any]]:
         """Return the classes of each output."""
@@ -179,17 +271,26 @@ class Regressor(Estimator):
 
     _estimator_type = "regressor"
 
+    criterion: Any
     predict: Any
     n_outputs_: int
 
     def _read_y(self, y: Any, n_rows: int) -> Values:
-        return read_values(y, n_rows, type(self).__name__)
+        return y if isinstance(y, Values) else read_values(y, n_rows, type(self).__name__)
 
-    def _weigh(self, values: Values, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    def _stakes(self, values: Values) -> Stakes:
+        return NO_STAKES
+
+    def _resolve_criterion(self, values: Values, total: float, n_features: int, stakes: Stakes) -> Any:
+        return resolve_criterion(self.criterion, values.kind, total, n_features)
+
+    def _weigh(
+        self, values: Values, weight: NDArray[np.float64] | None, stakes: Stakes = NO_STAKES
+    ) -> NDArray[np.float64] | None:
         return weight
 
     @staticmethod
-    def _learned_from(values: Values) -> dict[str, Any]:
+    def _learned_from(values: Values, stakes: Stakes = NO_STAKES) -> dict[str, Any]:
         return {"n_outputs_": values.width}
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

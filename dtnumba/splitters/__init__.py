@@ -10,7 +10,9 @@ begin(growing, target, limits, own, node)  prepare to look at a node; ``own`` is
 look(job, scratch, node, first, last, total)
                                        fill the candidates of scratch.features[first:last]; return how many of these
                                        features are not constant
-divide(growing, own, node)             move the rows of a node that has its split; return the border
+divide(job, scratch, node)             move the rows of a node that has its split; return the border
+divide_by_level(start, stop, codes, column, side, buffer)
+                                       move rows [start, stop) to the side that side[codes[row, column]] says
 inherit(growing, target, own, node, left)  hand on to the children (left and left + 1) what they can use
 release(growing, own, node)            forget what was kept for a node
 

@@ -5,7 +5,8 @@ import numpy as np
 from dtnumba._jit import by_having, by_type, jitable
 from dtnumba.criteria import NO_GAIN
 from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
-from dtnumba.partition import partition_rows
+from dtnumba.monotone import is_free
+from dtnumba.partition import partition_by_level, partition_rows
 from dtnumba.scan import NOTHING, is_heavier, record_split
 from dtnumba.targets import add, rest, split_score, zero
 
@@ -21,8 +22,8 @@ class CodedRows:
     def row_in_order(self, o, i):
         return self.rows[o * self.n_rows + i]
 
-    def divide(self, growing, own, node):
-        nodes = growing.nodes
+    def divide(self, job, scratch, node):
+        nodes = job.growing.nodes
         f, start, stop = nodes[node, FEATURE], nodes[node, START], nodes[node, STOP]
         border = start
         for o in range(self.n_orders):
@@ -36,8 +37,14 @@ class CodedRows:
                 nodes[node, LAST_LEFT],
                 self.n_codes[f],
                 nodes[node, MISSING_LEFT],
-                own.buffer,
+                scratch.own.buffer,
             )
+        return border
+
+    def divide_by_level(self, start, stop, codes, column, side, buffer):
+        border = start
+        for o in range(self.n_orders):
+            border = partition_by_level(self.rows, o * self.n_rows, start, stop, codes, column, side, buffer)
         return border
 
 
@@ -72,6 +79,8 @@ def _look_at_two_rows(target, splitter, job, scratch, node, first, last, total):
     nodes, features, out, limits = job.growing.nodes, scratch.features, scratch.candidates, job.limits
     start = np.int64(nodes[node, START])
     if nodes[node, STOP] - start != 2 or limits.min_samples_leaf > 1 or limits.min_weight_leaf > 0.0:
+        return -1
+    if not is_free(limits.monotone):  # one feature may part them where another must not
         return -1
     for i in range(first, last):
         out.gain[features[i]] = NO_GAIN

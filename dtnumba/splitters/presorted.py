@@ -10,7 +10,7 @@ import numpy as np
 
 from dtnumba._jit import inline, part
 from dtnumba.criteria import NO_GAIN
-from dtnumba.growing import FEATURE, LEFT_ROWS, MISSING_LEFT, START, STOP
+from dtnumba.growing import DEPTH, FEATURE, LEFT_ROWS, MISSING_LEFT, START, STOP
 from dtnumba.partition import mark_sides, partition_sequence
 from dtnumba.scan import CONSTANT, FOUND, ROW, scan_order
 from dtnumba.splitters.coded_rows import NothingKept
@@ -32,6 +32,7 @@ class _PresortedFields(NamedTuple):
     n_rows: int
     n_orders: int  # features, and one more an output where a criterion wants the order of the targets
     n_features: int
+    last_depth: int  # nodes this deep are leaves
 
 
 @part
@@ -76,16 +77,33 @@ class Presorted(NothingKept, _PresortedFields):
                 break
         return varying
 
-    def divide(self, growing, own, node):
-        _mark(self, growing, node)
-        start, stop = growing.nodes[node, START], growing.nodes[node, STOP]
-        n_left = growing.nodes[node, LEFT_ROWS]
-        # Children of one row are leaves: only the order that names a node's rows must be right (and those of targets).
-        skips = self.n_features - 1 if stop - start == 2 else 0
-        for f in range(self.n_orders):
-            if f == 0 or f > skips:
-                partition_sequence(self.order, f * self.n_rows, start, stop, self.side, own.buffer)
+    def divide(self, job, scratch, node):
+        nodes = job.growing.nodes
+        _mark(self, job.growing, node)
+        start, stop = nodes[node, START], nodes[node, STOP]
+        # Where the children are leaves, only the order that names a node's rows must be right (and those of targets).
+        ends = stop - start == 2 or nodes[node, DEPTH] + 1 >= self.last_depth
+        _divide_orders(self, start, stop, ends, scratch.own.buffer)
+        return start + nodes[node, LEFT_ROWS]
+
+    def divide_by_level(self, start, stop, codes, column, side, buffer):
+        n_left = np.int64(0)
+        for i in range(start, stop):
+            row = self.order[i] & ROW
+            goes_left = side[codes[row, column]]
+            self.side[row] = goes_left
+            n_left += np.int64(goes_left)
+        _divide_orders(self, start, stop, stop - start == 2, buffer)
         return start + n_left
+
+
+@inline
+def _divide_orders(splitter, start, stop, ends, buffer):
+    """Divide the order of every feature by the sides marked; where growth ends, only that which names the rows."""
+    skips = splitter.n_features - 1 if ends else 0
+    for f in range(splitter.n_orders):
+        if f == 0 or f > skips:
+            partition_sequence(splitter.order, f * splitter.n_rows, start, stop, splitter.side, buffer)
 
 
 @inline

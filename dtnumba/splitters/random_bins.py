@@ -11,7 +11,7 @@ import numpy as np
 from dtnumba._jit import by_having, inline, jitable, part
 from dtnumba.criteria import NO_GAIN
 from dtnumba.growing import START, STOP
-from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, heavy_enough, is_heavier, record_split
+from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, is_heavier, is_legal, record_split
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
 from dtnumba.splitters.random_threshold import draw_cut
 from dtnumba.targets import (
@@ -207,7 +207,7 @@ def _try_one(splitter, job, scratch, i, n, total):
         right = rest(target, total, left, work.right)
         score = split_score(target, job.criterion, left, right, work)
         enough = limits.min_samples_leaf <= 1 or limits.min_samples_leaf <= n_left <= n - limits.min_samples_leaf
-        if enough and score > bar and heavy_enough(target, left, right, limits.min_weight_leaf):
+        if enough and score > bar and is_legal(target, limits, f, left, right):
             found, bar, best_left, best_n, best_side = FOUND, score, keep(target, left, work.best), n_left, side
     for k in range(_THREE):
         clear_bin(target, sums, base + k * wide, width)

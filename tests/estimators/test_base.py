@@ -29,7 +29,7 @@ def test_parameters_are_set_by_name():
     model = DecisionTreeClassifier()
     assert model.set_params(max_depth=2, criterion="entropy") is model
     assert (model.max_depth, model.criterion) == (2, "entropy")
-    words = r"Invalid parameter 'depth' for estimator DecisionTree.*Valid parameters are: \['class"
+    words = r"Invalid parameter 'depth' for estimator DecisionTree.*Valid parameters are: \['categ"
     with pytest.raises(ValueError, match=words):
         model.set_params(depth=2)
 

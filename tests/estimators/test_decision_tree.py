@@ -66,7 +66,7 @@ def test_nothing_is_learned_by_predicting(tree, X, y):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"X": [["red"]] * 80}, "holds 'red'"),
+        ({"X": np.array([["red"]] * 40 + [[1.5]] * 40, object)}, "holds 'red'"),
         ({"y": [None] * 80}, "Input y contains NaN"),
         ({"sample_weight": [-1.0] * 80}, "Negative values"),
         ({"max_depth": -1}, "max_depth"),

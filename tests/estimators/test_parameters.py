@@ -2,9 +2,11 @@ import math
 
 import numpy as np
 import pytest
+from strategies import compiled_where
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 from dtnumba.estimators._parameters import features_drawn
+from dtnumba.pruners import Bound
 
 X, Y = np.arange(8.0).reshape(4, 2), [0, 1, 0, 1]
 
@@ -19,10 +21,28 @@ LEGAL = {
     "max_leaf_nodes": [None, 2, 100],
     "min_impurity_decrease": [0, 0.1, 5],
     "max_bins": [None, 2, 255],
+    "categorical_features": ["from_dtype", None, [], np.zeros(2, bool), [np.bool_(False)] * 2],
+    "categorical_split": ["subset", "one_vs_rest"],
+    "numeric_split": ["threshold"],
+    "missing": ["learned", "error"],
+    "use_surrogate": [0, 1, 2],
+    "surrogate_style": [0, 1],
+    "max_surrogates": [0, 5],
+    "monotonic_cst": [None, [0, 0], np.array([1, -1])],
+    "interaction_cst": [None, [[0], [1]], "pairwise", "no_interactions"],
+    "min_significance": [None, 0.05, 1e-9],
+    "validation_fraction": [None, 0.5],
+    "ccp_alpha": [0.0, 0.01],
+    "prune": [None, "error_based", "simplify", Bound(delta=0.1)],
+    "costs": [None, [[0, 1], [2, 0]], {(0, 1): 3}],
+    "priors": [None, [0.5, 0.5], {0: 0.1, 1: 0.9}],
     "n_jobs": [None, 1, -1, 2],
-    "criterion": ["gini", "entropy", "log_loss", "error", "gain_ratio", "twoing", "chi2"],
+    "criterion": ["gini", "entropy", "log_loss", "error", "gain_ratio", "twoing", "chi2", "mdl"],
     "class_weight": [None, {0: 2}, "balanced", [{0: 2}], ["balanced"]],
 }
+
+# Values of these take kernels of their own, which the tests of their modules compile.
+WITH_KERNELS = {"criterion", "monotonic_cst", "interaction_cst", "min_significance", "prune"}
 
 ILLEGAL = [
     ("splitter", "worst", ValueError, "a str among {'best', 'random'}"),
@@ -41,11 +61,15 @@ ILLEGAL = [
     ("max_features", 0, ValueError, "a str among {'sqrt', 'log2'} or None"),
     ("max_features", 1.5, ValueError, r"a float in the range \(0.0, 1.0\]"),
     ("max_features", "auto", ValueError, "a str among"),
-    ("max_leaf_nodes", 1, ValueError, r"an int in the range \[2, inf\) or None"),
+    ("max_leaf_nodes", 1, ValueError, r"an int in the range \[2, inf\)"),
     ("min_impurity_decrease", -0.1, ValueError, r"a float in the range \[0.0, inf\)"),
     ("min_impurity_decrease", math.inf, ValueError, "a float in the range"),
     ("max_bins", 1, ValueError, r"an int in the range \[2, 255\] or None"),
     ("max_bins", 256, ValueError, "an int in the range"),
+    ("min_significance", 0.0, ValueError, "a float"),
+    ("validation_fraction", 1.0, ValueError, "a float"),
+    ("ccp_alpha", -0.1, ValueError, r"a float in the range \[0.0, inf\)"),
+    ("prune", "hard", ValueError, "'bound'"),
     ("n_jobs", 0, ValueError, "an int other than 0"),
     ("n_jobs", "all", ValueError, "an int other than 0"),
     ("criterion", "giny", ValueError, "a str among {'gini', 'entropy', 'log_loss'.*a criterion object or a function"),
@@ -57,7 +81,8 @@ ILLEGAL = [
 ]
 
 
-@pytest.mark.parametrize("name", LEGAL)
+@pytest.mark.small
+@pytest.mark.parametrize("name", compiled_where(LEGAL, LEGAL.keys() - WITH_KERNELS))
 def test_legal_values_are_taken(name):
     assert set(LEGAL) == set(DecisionTreeClassifier().get_params())
     for value in LEGAL[name]:

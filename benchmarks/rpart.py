@@ -1,0 +1,206 @@
+"""Trees with surrogates against R's rpart, node by node.
+
+``python benchmarks/rpart.py ORACLES DATA``: a folder with rpart_shared.json, and the data sets that it names with
+their dtdata.py. Of every configuration whose splits depend on the data alone (no shrunken rates), each split of rpart
+is looked for at the same node here: its variable, what goes where, its rows, its improvement and its surrogates. Where
+the variable differs, it is a tie if both improve alike.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor
+from dtnumba.predict import leaves_of
+from dtnumba.trees import LEAF
+
+CLOSE = 2e-5  # rpart's answers have eight digits
+
+
+class Data:
+    """Rows and columns of one configuration."""
+
+    def __init__(self, dtdata, folder, given):
+        name = given["data"].removesuffix(".csv.gz").removesuffix(".npz")
+        self.X, self.y, self.names, self.nominal = dtdata.matrix(folder, name, given["target"], given["dropped"])
+        _, schema, _ = dtdata.load(folder, name)
+        self.levels = {column["name"]: column.get("levels") for column in schema}
+        self.classes = self.levels[given["target"]]
+        has_target = ~np.isnan(self.y) if self.classes is None else self.y >= 0
+        is_test = dtdata.is_test(len(self.y))
+        if "TEST" not in str(given["split"]):
+            is_test[:] = False
+        self.train, self.test = has_target & ~is_test, has_target & is_test
+
+
+def fitted(given, data, criterion):
+    control = given["control"]
+    estimator = DecisionTreeClassifier if given["method"] == "class" else DecisionTreeRegressor
+    model = estimator(
+        criterion=criterion,
+        missing="surrogate",
+        use_surrogate=control["usesurrogate"],
+        surrogate_style=control["surrogatestyle"],
+        max_surrogates=control["maxsurrogate"],
+        min_samples_split=control["minsplit"],
+        min_samples_leaf=control["minbucket"],
+        max_depth=control["maxdepth"],
+        categorical_features=np.flatnonzero(data.nominal).tolist() or None,
+        n_jobs=1,
+    )
+    return model.fit(data.X[data.train], data.y[data.train])
+
+
+def side_of_levels(model, data, f, split, way):
+    """Whether the levels go the same way as in rpart's split; returns (same, swapped)."""
+    values = model.categories_[f] if hasattr(model, "categories_") else None
+    names = data.levels[data.names[f]]
+    found = {names[int(value)]: way(k) for k, value in enumerate(values)}
+    left = {found[name] for name in split["left_levels"]}
+    right = {found[name] for name in split["right_levels"]}
+    if len(left) == len(right) == 1 and left != right and -1 not in left | right:
+        return True, left == {1}
+    return False, False
+
+
+def compare_split(model, data, node, split):
+    """Return (is the same split, whether its sides are swapped)."""
+    trees = model.trees_
+    f = int(trees.feature[node])
+    if f < 0 or data.names[f] != split["var"]:
+        return False, False
+    if "thr" in split or not data.nominal[f]:
+        below = trees.threshold[node]
+        x = data.X[data.train][:, f]
+        x = x[~np.isnan(x)]
+        thr = threshold_of(data, f, split)
+        between = (x > min(below, thr)) & (x <= max(below, thr))
+        same = abs(below - thr) <= CLOSE * max(1, abs(below)) or not between.any()
+        return same, not left_is_below(data, f, split)
+    ways = trees.branch[trees.branch_start[node] : trees.branch_start[node + 1]]
+    return side_of_levels(model, data, f, split, lambda k: int(ways[k]) if k < len(ways) else -1)
+
+
+def threshold_of(data, f, split):
+    if "thr" in split:
+        return split["thr"]
+    names = data.levels[data.names[f]]  # an ordered one: by level numbers
+    left, right = ([names.index(name) for name in split[f"{side}_levels"]] for side in ("left", "right"))
+    low, high = (left, right) if max(left) < min(right) else (right, left)
+    return (max(low) + min(high)) / 2
+
+
+def left_is_below(data, f, split):
+    if "left" in split:
+        return "<" in split["left"]
+    names = data.levels[data.names[f]]
+    return min(map(names.index, split["left_levels"])) < min(map(names.index, split["right_levels"]))
+
+
+def improvement(model, node, given):
+    trees = model.trees_
+    gain = trees.gain[node] * (1.0 if given["method"] == "anova" else trees.weight[node])
+    if given["method"] == "anova":
+        return gain / trees.impurity[node]
+    return gain * (np.log(2.0) if "information" in str(given["parms"]) else 1.0)
+
+
+def compare(name, given, data):
+    """Walk both trees together; return counts of what agrees."""
+    of_class = "entropy" if "information" in str(given["parms"]) else "gini"
+    criterion = "squared_error" if given["method"] == "anova" else of_class
+    model = fitted(given, data, criterion)
+    trees, nodes = model.trees_, {node["id"]: node for node in given["nodes"]}
+    ours, stop, notes = {1: 0}, [], []
+    n_splits = n_same = n_surrogates = n_same_surrogates = 0
+    for key in sorted(nodes):
+        if key not in ours:
+            continue
+        node, theirs = ours[key], nodes[key]
+        if theirs["n"] != trees.n_samples[node]:
+            notes.append(f"node {key}: {theirs['n']} rows, here {trees.n_samples[node]}")
+        if "split" not in theirs:
+            stop.append(node)
+            continue
+        n_splits += 1
+        split = theirs["split"]
+        same, swapped = compare_split(model, data, node, split)
+        gap = improvement(model, node, given) - split["improve"] if trees.feature[node] >= 0 else np.nan
+        if not same:
+            tied = abs(gap) <= CLOSE * max(1, abs(split["improve"]))
+            var = data.names[trees.feature[node]] if trees.feature[node] >= 0 else "a leaf"
+            notes.append(f"node {key}: {split['var']}, here {var} ({'a tie' if tied else f'improves by {gap:+.3g}'})")
+            stop.append(node)
+            continue
+        if abs(gap) > CLOSE * max(1, abs(split["improve"])):
+            notes.append(f"node {key}: improvement {split['improve']}, here {gap:+.3g}")
+        n_same += 1
+        left = int(trees.left[node])
+        ours[2 * key], ours[2 * key + 1] = (left + 1, left) if swapped else (left, left + 1)
+        found = surrogates_of(trees, data, node)
+        uses = given["control"]["usesurrogate"] > 0  # rpart lists them even if not; nothing here looks for them then
+        wanted = [(one["var"], one["agree"], one["adj"]) for one in theirs.get("surrogates", []) if uses]
+        n_surrogates += len(wanted)
+        alike = sum(
+            a[0] == b[0] and abs(a[1] - b[1]) < CLOSE and abs(a[2] - b[2]) < CLOSE
+            for a, b in zip(found, wanted, strict=False)
+        )
+        n_same_surrogates += alike
+        if alike < len(wanted) or len(found) != len(wanted):
+            notes.append(f"node {key}: surrogates {wanted}, here {found}")
+    feature = trees.feature.copy()
+    feature[stop] = LEAF
+    return model, trees._replace(feature=feature), (n_splits, n_same, n_surrogates, n_same_surrogates), notes
+
+
+def surrogates_of(trees, data, node):
+    own = trees.surrogates
+    if len(own.start) == 1:
+        return []
+    span = range(own.start[node], own.start[node + 1])
+    return [(data.names[own.feature[s]], float(own.agreement[s]), float(own.adjusted[s])) for s in span]
+
+
+def predictions_agree(given, data, model, trees):
+    """Share of test rows with rpart's prediction, of the tree cut back to rpart's leaves; None where there are none."""
+    wanted = given.get("pred")
+    if not wanted or not data.test.any():
+        return None
+    rows = data.X[data.test][: len(wanted)]
+    table = model._table(rows)  # noqa: SLF001  the rows as levels
+    value = trees.value[leaves_of(table, trees, None, 1)]
+    if given["method"] == "class":
+        labels = model.classes_[value.argmax(axis=1)]
+        return float(np.mean(labels == np.array(wanted)))
+    return float(np.mean(np.abs(value[:, 0] - np.array(wanted)) <= 1e-4 * np.maximum(1, np.abs(wanted))))
+
+
+def main(oracles, folder):
+    sys.path.insert(0, str(folder))
+    import dtdata
+
+    results = json.loads((Path(oracles) / "rpart_shared.json").read_text())["results"]
+    totals = np.zeros(4, int)
+    for name, given in results.items():
+        parms = str(given["parms"])
+        if given["method"] == "poisson" or given["weights"] != "none" or "prior" in parms or "loss" in parms:
+            print(f"{name:40s} left out: {given['method']}, {given['parms']}, weights {given['weights']}")
+            continue
+        if "nodes" not in given:
+            print(f"{name:40s} left out: no nodes are given")
+            continue
+        data = Data(dtdata, str(folder), given)
+        model, cut_back, counts, notes = compare(name, given, data)
+        agree = predictions_agree(given, data, model, cut_back)
+        totals += counts
+        shown = "" if agree is None else f", predictions {agree:.1%}"
+        print(f"{name:40s} splits {counts[1]}/{counts[0]}, surrogates {counts[3]}/{counts[2]}{shown}")
+        for note in notes[:6]:
+            print("    " + note)
+    print(f"splits {totals[1]} of {totals[0]}, surrogates {totals[3]} of {totals[2]}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])

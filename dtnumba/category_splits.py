@@ -1,0 +1,109 @@
+"""Choose how the categories of a table are split: the splitter of numbers, with one of levels around it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba.criteria import CRITERIA, GainRatio
+from dtnumba.splitters.levels import DRAWN_SUBSET, IN_ORDER, MOST_TRIED, ONE_VS_REST, Levels, ManyLevels
+from dtnumba.targets import n_sums_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.bins import Bins
+    from dtnumba.training import Settings
+
+# Criteria of numbers for which the order of the means holds the best subset.
+_ORDERED_BY_MEAN = ("squared_error", "friedman_mse", "poisson")
+
+
+class LevelCodes(NamedTuple):
+    """The categories of a table, as growth reads them."""
+
+    is_level: NDArray[np.uint8]  # (p,)
+    n_levels: NDArray[np.int64]  # (p,): the code of a missing value
+    codes: NDArray[Any]  # (n, q)
+    column: NDArray[np.int64]  # (p,): where a feature stands in ``codes``
+    are_shared: bool  # with the splitter of numbers
+
+
+def part_levels(
+    nominal: NDArray[np.bool_] | None, codes: NDArray[Any], bins: Bins, *, narrow: bool
+) -> tuple[NDArray[Any], Bins, LevelCodes | None]:
+    """Return the codes and the bins of the numbers, and the levels of the categories.
+
+    They share one array of codes, except where ``narrow`` and there are more levels than a byte can name: numbers keep
+    their byte then, and categories get a table of their own.
+    """
+    if nominal is None or not nominal.any():
+        return codes, bins, None
+    is_level, p = nominal.astype(np.uint8), len(nominal)
+    if not narrow or codes.dtype == np.uint8:
+        return codes, bins, LevelCodes(is_level, bins.n_codes.copy(), codes, np.arange(p), are_shared=True)
+    columns = np.flatnonzero(nominal)
+    column = np.zeros(p, np.int64)
+    column[columns] = np.arange(len(columns))
+    levels = np.ascontiguousarray(codes[:, columns]).astype(np.uint32, copy=False)
+    numbers = np.where(nominal, 0, codes).astype(np.uint8)
+    in_one_bin = replace(bins, n_codes=np.where(nominal, 1, bins.n_codes))
+    return numbers, in_one_bin, LevelCodes(is_level, bins.n_codes.copy(), levels, column, are_shared=False)
+
+
+def levels_of_table(table: Any, nominal: NDArray[np.bool_] | None) -> LevelCodes | None:
+    """Return the levels of a table whose numbers are not coded."""
+    if nominal is None or not nominal.any():
+        return None
+    columns = np.flatnonzero(nominal)
+    n_levels, column = np.zeros(len(nominal), np.int64), np.zeros(len(nominal), np.int64)
+    column[columns] = np.arange(len(columns))
+    levels = np.empty((table.n_rows, len(columns)), np.uint32)
+    for j, f in enumerate(columns):
+        n_levels[f] = table.n_levels(f)
+        values = table.values_at(np.arange(table.n_rows), np.full(table.n_rows, f))
+        levels[:, j] = np.where(np.isnan(values), n_levels[f], values)
+    return LevelCodes(nominal.astype(np.uint8), n_levels, levels, column, are_shared=False)
+
+
+def around(
+    splitter: Any, levels: LevelCodes | None, target: Any, criterion: Any, settings: Settings, *, counted: bool
+) -> Any:
+    """Return a splitter that splits the categories too, where there are any."""
+    if levels is None:
+        return splitter
+    how = ONE_VS_REST if settings.options.categorical_split == "one_vs_rest" else IN_ORDER
+    if settings.splitter == "random":
+        how = DRAWN_SUBSET
+    is_proven, profile, n_weights = _order_of(target, criterion)
+    kind = Levels if levels.are_shared else ManyLevels
+    return kind(
+        splitter,
+        levels.is_level,
+        levels.n_levels,
+        levels.codes,
+        levels.column,
+        max(int(target.n_stats), 1) + counted,
+        counted,
+        how,
+        0 if is_proven else MOST_TRIED,
+        profile,
+        n_sums_of(target),
+        n_weights,
+    )
+
+
+def _order_of(target: Any, criterion: Any) -> tuple[bool, tuple[int, int, int], int]:
+    """Return whether one order is proven to hold the best subset, and where a level's profile stands in its sums."""
+    if target.n_weights == 0:  # ranked
+        return False, (0, 1, 1), 0
+    ours = CRITERIA.values()
+    if hasattr(target, "n_moments"):
+        n_outputs = len(target.residual_units)
+        by_mean = any(type(criterion) is CRITERIA[name] for name in _ORDERED_BY_MEAN)
+        return by_mean and n_outputs == 1, (1, int(target.n_moments), n_outputs), 1
+    n_classes, n_outputs = int(target.offsets[-1]), len(target.offsets) - 1
+    is_ours = type(criterion) in ours and not isinstance(criterion, GainRatio)
+    return is_ours and n_classes == 2 and n_outputs == 1, (0, 1, n_classes), int(target.offsets[1])

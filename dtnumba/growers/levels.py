@@ -1,0 +1,207 @@
+"""Tests on a category: a child a level, the best of all two-way divisions of the levels, one level against the rest."""
+
+import numpy as np
+
+from dtnumba._jit import inline, kernel
+from dtnumba.criteria import NO_GAIN, TIE
+from dtnumba.growers.candidates import is_large, judge
+from dtnumba.growers.cases import (
+    ABOVE,
+    BELOW,
+    BEST_BELOW,
+    BRANCH,
+    GONE,
+    KNOWN,
+    LEARNED,
+    MISSING_CHILD,
+    MULTIWAY,
+    N_GROUPS,
+    N_TEST_CUTS,
+    ONE_VS_REST,
+    TESTED,
+    WHOLE,
+)
+from dtnumba.growers.groups import groups_of
+from dtnumba.growers.sums import add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
+
+# Up to so many levels at a node all divisions are tried where no order of the levels is proven to hold the best.
+EXHAUSTIVE = 8
+_STEPS = 60  # of the power iteration; it stops where an axis moves no more
+_STILL = 1e-12
+
+
+@kernel
+def look_at_category(work, feature, start, stop):
+    """Write the best test of a category at a node, its gain and information; return whether the category varies."""
+    desk, rules = work.desk, work.rules
+    desk.gain[feature], desk.information[feature], desk.test[TESTED] = NO_GAIN, 0.0, feature
+    desk.test[N_TEST_CUTS] = 0
+    n = desk.test[N_GROUPS] = groups_of(work.ground, feature, start, stop)
+    has_gone = rows_of(work.target, desk.sides, GONE) > 0.0
+    is_value = has_gone and (rules.missing in (LEARNED, BRANCH))
+    if n == 0 or (n == 1 and not is_value):
+        return False
+    is_placed, n_children = False, n
+    if (n == 1 and rules.missing == BRANCH) or rules.categorical == MULTIWAY:
+        for g in range(n):
+            desk.child[desk.code[g]] = g
+    else:
+        is_placed = has_gone and rules.missing == LEARNED
+        n_children = np.int64(2 if _two_way(work, n, is_placed) else 0)
+    if n_children > 0:
+        judge(work, feature, n_children, is_placed)
+    return True
+
+
+@kernel
+def _two_way(work, n, learns):
+    """Choose the levels of the left child: as a bit set, a prefix of an order, or one level; tell whether any may."""
+    desk, sides, target, rules = work.desk, work.desk.sides, work.target, work.rules
+    whole = WHOLE if learns else KNOWN
+    is_single = rules.categorical == ONE_VS_REST
+    in_order = not is_single and (rules.proven_order == 1 or n > EXHAUSTIVE)
+    for g in range(n):
+        desk.order[g] = g
+    if in_order:
+        _order_groups(work, n)
+    # Of each pair of a set and what it leaves, one is looked at; all levels against the missing values are one more.
+    n_tried = n if in_order or is_single else np.int64(1) << (n - 1)
+    bar, scale, best, with_gone = NO_GAIN, 0.0, np.int64(-1), False
+    for turn in range(2 if learns else 1):
+        clear(sides, BELOW)
+        for k in range(n_tried):
+            if not in_order or k == 0:
+                clear(sides, BELOW)
+                if turn == 1:
+                    copy_sums(sides, GONE, sides, BELOW)
+            _put_levels(desk, n, k, in_order, is_single)
+            is_all = (k == n - 1 if in_order else k == 0) and not is_single
+            if is_single and n == 1:
+                is_all = True
+            if is_all and not in_order:
+                copy_sums(sides, KNOWN, sides, BELOW)
+            if is_all and (not learns or turn == 1):
+                continue
+            subtract(sides, whole, BELOW, ABOVE)
+            if is_all:
+                copy_sums(sides, GONE, sides, ABOVE)
+            if not is_large(work, sides, BELOW) or not is_large(work, sides, ABOVE):
+                continue
+            found = score(target, work.criterion, sides, BELOW, ABOVE)
+            if found > bar:
+                scale = max(scale, abs(found))
+                bar, best, with_gone = found + TIE * scale, np.int64(k), turn == 1
+                copy_sums(sides, BELOW, sides, BEST_BELOW)
+    if best >= 0:
+        _write_two_way(work, n, best, in_order, is_single, whole, learns, with_gone)
+    return best >= 0
+
+
+@inline
+def _put_levels(desk, n, k, in_order, is_single):
+    """Add to the left side the levels of candidate k: in order one more, else those of its bits."""
+    if in_order or is_single:
+        add_sums(desk.table, desk.order[k], desk.sides, BELOW)
+        return
+    for g in range(n - 1):
+        if (k >> g) & 1:
+            add_sums(desk.table, g, desk.sides, BELOW)
+
+
+@kernel
+def _write_two_way(work, n, best, in_order, is_single, whole, learns, with_gone):
+    """Write the children of the best division; the lighter one comes first, but for one level against the rest."""
+    desk, sides, target = work.desk, work.desk.sides, work.target
+    subtract(sides, whole, BEST_BELOW, ABOVE)
+    is_all = learns and best == (n - 1 if in_order else 0) and (not is_single or n == 1) and not with_gone
+    swaps = not is_single and not is_all and weight_of(target, sides, BEST_BELOW) > weight_of(target, sides, ABOVE)
+    inside = np.int32(1 if swaps else 0)
+    for k in range(n):
+        if in_order:
+            is_in = k <= best
+        elif is_single:
+            is_in = k == best
+        else:
+            is_in = is_all or (k < n - 1 and (best >> k) & 1 == 1)
+        desk.child[desk.code[desk.order[k]]] = inside if is_in else 1 - inside
+    copy_sums(sides, BEST_BELOW, desk.table, inside)
+    copy_sums(sides, ABOVE, desk.table, 1 - inside)
+    if learns:
+        desk.test[MISSING_CHILD] = inside if with_gone else 1 - inside
+
+
+@kernel
+def _order_groups(work, n):
+    """Order the groups by the share of the second class or by the mean, of more numbers by their first component."""
+    desk, target = work.desk, work.target
+    first = np.int64(target.offsets[len(target.offsets) - 1])
+    if first <= 2 and len(target.offsets) == 2:
+        k = 1 if work.rules.of_classes == 1 else 0
+        for g in range(n):
+            desk.place[g] = desk.table[g, k] / desk.table[g, first]
+    else:
+        _project(work, n, first)
+    _sort_places(desk, n)
+
+
+@inline
+def _project(work, n, width):
+    """Write where the groups' shares (or means) lie along the axis on which they differ most."""
+    desk, sides = work.desk, work.desk.sides
+    centre, axis, moved = desk.axes[0], desk.axes[1], desk.axes[2]
+    for k in range(width):
+        centre[k] = sides[KNOWN, k] / sides[KNOWN, width]
+    # The axis to the group that is farthest out is a start that no symmetry keeps from the answer.
+    farthest, most = np.int64(0), -1.0
+    for g in range(n):
+        away = 0.0
+        for k in range(width):
+            gap = desk.table[g, k] / desk.table[g, width] - centre[k]
+            away += gap * gap
+        if away * desk.table[g, width] > most:
+            farthest, most = np.int64(g), away * desk.table[g, width]
+    for k in range(width):
+        axis[k] = desk.table[farthest, k] / desk.table[farthest, width] - centre[k]
+    for _ in range(_STEPS):
+        for k in range(width):
+            moved[k] = 0.0
+        for g in range(n):
+            along, weight = 0.0, desk.table[g, width]
+            for k in range(width):
+                along += (desk.table[g, k] / weight - centre[k]) * axis[k]
+            for k in range(width):
+                moved[k] += weight * along * (desk.table[g, k] / weight - centre[k])
+        length, change = 0.0, 0.0
+        for k in range(width):
+            length += moved[k] * moved[k]
+        if length <= 0.0:
+            break
+        length = np.sqrt(length)
+        for k in range(width):
+            change += abs(moved[k] / length - axis[k])
+            axis[k] = moved[k] / length
+        if change < _STILL:
+            break
+    for g in range(n):
+        along = 0.0
+        for k in range(width):
+            along += (desk.table[g, k] / desk.table[g, width] - centre[k]) * axis[k]
+        desk.place[g] = along
+
+
+@inline
+def _sort_places(desk, n):
+    """Sort order[:n] by place, equal places by level: Shell's sort."""
+    gap = np.int64(1)
+    while gap < n:
+        gap = gap * 9 // 4 + 1
+    while gap > 0:
+        for i in range(gap, n):
+            place, group, j = desk.place[i], desk.order[i], np.int64(i)
+            while j >= gap and (
+                desk.place[j - gap] > place or (desk.place[j - gap] == place and desk.order[j - gap] > group)
+            ):
+                desk.place[j], desk.order[j] = desk.place[j - gap], desk.order[j - gap]
+                j -= gap
+            desk.place[j], desk.order[j] = place, group
+        gap = gap * 4 // 9

@@ -1,0 +1,156 @@
+"""Pruning by a bound on the true error (Shalev-Shwartz & Ben-David 2014, equation 18.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.bottom_up import ROUNDING
+from dtnumba.code_length import test_bits
+from dtnumba.pruner import Pruner, is_number, pruner
+from dtnumba.pruners.generic import numbers_of, over_each_tree
+from dtnumba.pruners.mdl import cuts_of
+from dtnumba.subtrees import class_weights_of, errors_as_leaf, levels_of, rebuilt
+from dtnumba.trees import LEAF, joined, one_tree
+from dtnumba.whole_tree import postorder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.pruner import Subject
+    from dtnumba.trees import Trees
+    from dtnumba.whole_tree import Candidate, NodeNumbers
+
+_CODES = ("notes", "mdl")
+
+
+@pruner("bound")
+@dataclass(frozen=True)
+class Bound(Pruner):
+    """At every node take the option for which the bound on the true error of the whole tree is least.
+
+    With probability 1 - delta over samples of m rows, the true error of every tree T is at most
+    ``errors(T) / m + sqrt((bits(T) + ln(2 / delta)) / (2 m))``. m is the weight of all rows.
+
+    Parameters
+    ----------
+    delta : float
+        Between 0 and 1.
+    code : "notes" or "mdl"
+        How many bits a tree takes. "notes": (n + 1) log2(d + 3) for n nodes over d columns, the prefix code of the
+        book; with K classes d + K + 1 symbols, which is d + 3 for two. It takes a test to say no more than its column,
+        as with columns of 0 and 1. "mdl" counts thresholds, cuts and groups of categories, too: the code of ``MDL``.
+    raising : bool
+        Whether a child may take the place of its parent; asks for the rows that the trees were grown on.
+    repeat : bool
+        A node that went changes the bound, so go over the tree until nothing changes. False: once, as in the book.
+    cuts : tuple of int, optional
+        With "mdl", how many cuts each column offers; see ``MDL``.
+
+    """
+
+    delta: float = 0.05
+    code: str = "notes"
+    raising: bool = False
+    repeat: bool = True
+    cuts: Any = None
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if not (is_number(self.delta) and 0.0 < self.delta < 1.0):
+            raise ValueError(f"Bound: delta={self.delta!r}: must be a number between 0 and 1")
+        if self.code not in _CODES:
+            raise ValueError(f"Bound: code={self.code!r}: must be one of {_CODES}")
+        if self.cuts is not None and self.code == "notes":
+            raise ValueError("Bound: cuts are counted by code='mdl' alone; pass it, or leave out cuts")
+        for name in ("raising", "repeat"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise TypeError(f"Bound: {name}={getattr(self, name)!r}: must be True or False")
+
+    @property
+    def needs_rows(self) -> bool:
+        """Only a raised child is asked about rows it has not seen."""
+        return bool(self.raising)
+
+    which_rows = "They are the rows that the trees were grown on; with raising=False none are needed."
+
+    def value(self, errors: float, bits: float, weight: float) -> float:
+        """Return the right-hand side of the bound; ``bits`` are those of the nodes, without the end of the code."""
+        return errors / weight + math.sqrt((bits + math.log(2.0 / self.delta)) / (2.0 * weight))
+
+    def node_bits(self, trees: Trees, subject: Subject) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what each node takes as a leaf, and what its test takes."""
+        n_classes = subject.sizes[0]
+        if self.code == "notes":
+            symbol = np.full(trees.n_nodes, math.log2(subject.n_features + n_classes + 1))
+            return symbol, symbol
+        levels = levels_of(trees)
+        tests = test_bits(trees, levels, subject.n_features, cuts_of(self.cuts, subject.n_features, "Bound"))
+        return np.full(trees.n_nodes, 1.0 + math.log2(n_classes)), 1.0 + tests
+
+    def end_bits(self, subject: Subject) -> float:
+        """Return what the end of the code takes."""
+        return math.log2(subject.n_features + subject.sizes[0] + 1) if self.code == "notes" else 0.0
+
+    def pruned(self, subject: Subject) -> Trees:
+        """Return the trees of the least bounds."""
+        subject.demand_classes(self.name)
+        end = self.end_bits(subject)
+        if self.raising:
+
+            def f(option: Candidate) -> float:
+                return self.value(option.whole.errors, option.whole.bits + end, option.whole.weight)
+
+            return over_each_tree(subject, f, self.node_bits, raising=True, repeat=self.repeat)
+        parts = []
+        for t in range(subject.trees.n_trees):
+            tree = one_tree(subject.trees, t)
+            while True:
+                is_leaf = self._cut(tree, numbers_of(tree, subject, self.node_bits), end)
+                smaller = rebuilt(tree, levels_of(tree), is_leaf)
+                has_changed, tree = smaller.n_nodes < tree.n_nodes, smaller
+                if not (self.repeat and has_changed):
+                    break
+            parts.append(tree)
+        together = joined(parts)
+        assert together is not None
+        return together
+
+    def _cut(self, trees: Trees, numbers: NodeNumbers, end: float) -> NDArray[np.bool_]:
+        """Return which nodes are leaves after one walk: the template without raising, on plain numbers."""
+        is_leaf = np.asarray(trees.feature == LEAF)
+        inner = np.flatnonzero(~is_leaf)
+        order = inner[np.argsort(postorder(trees, levels_of(trees))[inner])].tolist()
+        left, right = trees.left.tolist(), trees.right.tolist()
+        leaf_errors, leaf_bits = numbers.errors.tolist(), numbers.leaf_bits.tolist()
+        tests, errors, bits = numbers.test_bits.tolist(), numbers.errors.tolist(), numbers.leaf_bits.tolist()
+        weight = float(numbers.weight[0])
+        all_errors = float(numbers.errors[is_leaf].sum())
+        all_bits = end + float(np.where(is_leaf, numbers.leaf_bits, numbers.test_bits).sum())
+        best = self.value(all_errors, all_bits, weight)
+        for t in order:
+            e, b = 0.0, tests[t]
+            for k in range(left[t], right[t] + 1):
+                e += errors[k]
+                b += bits[k]
+            with_leaf = all_errors - e + leaf_errors[t], all_bits - b + leaf_bits[t]
+            found = self.value(*with_leaf, weight)
+            if best < found - ROUNDING * found:
+                errors[t], bits[t] = e, b
+            else:
+                best, (all_errors, all_bits) = found, with_leaf
+                errors[t], bits[t], is_leaf[t] = leaf_errors[t], leaf_bits[t], True
+        return is_leaf
+
+
+def risk_bound(subject: Subject, delta: float, code: str) -> float:
+    """Return the bound on the true error of one tree."""
+    bound, trees = Bound(delta, code), subject.trees
+    subject.demand_classes(Bound.name)
+    is_leaf = trees.feature == LEAF
+    errors = errors_as_leaf(class_weights_of(trees, subject.sizes))[is_leaf].sum()
+    bits = np.where(is_leaf, *bound.node_bits(trees, subject)).sum() + bound.end_bits(subject)
+    return bound.value(float(errors), float(bits), float(trees.weight[0]))

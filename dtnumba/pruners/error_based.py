@@ -1,0 +1,139 @@
+"""Error-based pruning (Quinlan 1993, C4.5): errors are counted as high as a confidence level lets them be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.bottom_up import cut_where_cheaper
+from dtnumba.log_gamma import binomial_upper
+from dtnumba.pruner import Pruner, is_number, pruner
+from dtnumba.trees import joined
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.pruner import Subject
+    from dtnumba.trees import Trees
+
+_ESTIMATES = ("release8", "j48", "exact")
+# By how much a leaf, or a raised branch, may be worse and still win.
+SLACK = 0.1
+# Tail probabilities of the normal distribution, between which release 8 interpolates.
+_TAILS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0)
+_DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0)
+
+
+@pruner("error_based")
+@dataclass(frozen=True)
+class ErrorBased(Pruner):
+    """Make a leaf of a node, or raise its heaviest branch in its place, where that is expected to err no more.
+
+    A leaf of weight N with e errors is expected to err in e + U(N, e), where U is what a confidence level adds; a
+    subtree in the sum of its leaves. A leaf wins up to 0.1 above both others, a branch up to 0.1 above the subtree.
+
+    Parameters
+    ----------
+    confidence : float
+        Between 0 and 1. Smaller means more errors added, and smaller trees.
+    raising : bool
+        Whether the heaviest branch may take the place of its parent. All rows of the parent then go through it, so this
+        asks for the rows that the trees were grown on; a branch so raised is pruned again with them.
+    estimate : "release8", "j48" or "exact"
+        U: C4.5's normal approximation with its table of quantiles; the same with exact quantiles; or the exact binomial
+        bound of Clopper & Pearson.
+
+    """
+
+    confidence: float = 0.25
+    raising: bool = True
+    estimate: str = "release8"
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if not (is_number(self.confidence) and 0.0 < self.confidence < 1.0):
+            raise ValueError(f"ErrorBased: confidence={self.confidence!r}: must be a number between 0 and 1")
+        if not isinstance(self.raising, (bool, np.bool_)):
+            raise TypeError(f"ErrorBased: raising={self.raising!r}: must be True or False")
+        if self.estimate not in _ESTIMATES:
+            raise ValueError(f"ErrorBased: estimate={self.estimate!r}: must be one of {_ESTIMATES}")
+
+    @property
+    def needs_rows(self) -> bool:
+        """Only a branch that is raised is asked about rows it has not seen."""
+        return bool(self.raising)
+
+    which_rows = "They are the rows that the trees were grown on; with raising=False none are needed."
+
+    def expected(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the expected errors of leaves with these weights of the classes, a row a leaf."""
+        n = counts.sum(axis=1)
+        errors = n - counts.max(axis=1)
+        return np.asarray(errors + extra_errors(n, errors, float(self.confidence), self.estimate))
+
+    def pruned(self, subject: Subject) -> Trees:
+        """Return the trees of fewest expected errors."""
+        subject.demand_classes(self.name)
+        if self.raising:
+            return self._raised(subject)
+        return cut_where_cheaper(subject.trees, subject.levels, self.expected(subject.counts[0]), slack=SLACK)
+
+    def _cost(self, nodes: NDArray[np.int64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.expected(counts)
+
+    def _raised(self, subject: Subject) -> Trees:
+        from dtnumba.raising import Raising
+        from dtnumba.recounting import changed, counted_trees, workers_of
+
+        parts = []
+        for tree in counted_trees(subject):
+            given = (tree.trees, tree.cells, tree.additions, tree.leaf_of_row, self._cost, SLACK)
+            state = Raising(*given, workers_of(subject))
+            state.run(tree.kept, _weights)
+            parts.append(changed(tree, subject, state.levels, state.is_leaf, state.final))
+        together = joined(parts)
+        assert together is not None
+        return together
+
+
+def _weights(nodes: NDArray[np.int64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(counts.sum(axis=1))
+
+
+def extra_errors(n: Any, errors: Any, confidence: float, estimate: str = "release8") -> NDArray[np.float64]:
+    """Return U(n, errors): how many more errors leaves of weight n are expected to make than they made.
+
+    Parameters
+    ----------
+    n, errors : array
+        Weight of the rows of each leaf, and of those that do not have its class.
+    confidence : float
+        Probability that there are so few errors, or fewer, by chance.
+    estimate : "release8", "j48" or "exact"
+        As in ErrorBased.
+
+    """
+    n, errors = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(errors, np.float64))
+    if estimate == "exact":
+        return np.asarray(n * binomial_upper(n.ravel(), errors.ravel(), confidence).reshape(n.shape) - errors)
+    is_table = estimate == "release8"
+    z = float(np.interp(confidence, _TAILS, _DEVIATES)) if is_table else max(NormalDist().inv_cdf(1 - confidence), 0.0)
+    size = np.maximum(n, 1e-300)
+    none = n * -np.expm1(np.log(confidence) / size)
+    one = _normal_extra(size, np.ones(n.shape), z, is_table)
+    some = _normal_extra(size, errors, z, is_table)
+    between = none + errors * (one - none)
+    extra = np.where(errors < 1e-6, none, np.where(errors < 0.9999, between, some))
+    return np.where(n > 0, extra, 0.0)
+
+
+def _normal_extra(n: NDArray[np.float64], errors: NDArray[np.float64], z: float, is_table: bool) -> Any:
+    """Return U by the normal approximation, for one error or more."""
+    e, squared = errors + 0.5, z * z
+    inside = np.maximum(squared * (e * (1.0 - e / n) + squared / 4.0), 0.0)
+    upper = n * (e + squared / 2.0 + np.sqrt(inside)) / (n + squared) - errors
+    left = np.maximum(n - errors, 0.0) * (0.67 if is_table else 1.0)
+    return np.where(e >= n, left, upper)

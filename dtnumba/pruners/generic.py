@@ -1,0 +1,138 @@
+"""Your own estimate: any function of a node's counts and the size of what stands there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.pruner import Pruner, pruner
+from dtnumba.subtrees import class_weights_of, errors_as_leaf, rebuilt
+from dtnumba.trees import joined, one_tree
+from dtnumba.whole_tree import NodeNumbers, Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dtnumba.pruner import Subject
+    from dtnumba.trees import Trees
+    from dtnumba.whole_tree import Candidate
+
+
+@pruner("generic")
+@dataclass(frozen=True)
+class Generic(Pruner):
+    """At every node take the option of which ``f`` returns least: a leaf, a child raised in its place, or as it is.
+
+    Nodes are gone through in postorder. On ties the simplest wins, in this order.
+
+    Parameters
+    ----------
+    f : function (Candidate) -> float
+        A plain Python function of one option for one node. It can read, as attributes of its argument:
+
+        * ``counts``: list of the weights of the classes in the node (outputs end to end; of a target of numbers, its
+          weight alone), and ``weight``, the node's weight;
+        * ``errors``: training errors of what would stand there (weight of wrong labels; of numbers, weight times
+          impurity, summed over its leaves);
+        * ``n_leaves``, ``n_nodes``: the size of what would stand there; 1 and 1 for a leaf;
+        * ``below``: what f has returned for the children, summed, so that ``leaf(t.counts) if t.n_nodes == 1 else
+          t.below`` is any sum over leaves; 0 for a leaf, and not counted anew for a raised child;
+        * ``whole``: the same of the whole tree with the option taken: ``whole.errors``, ``whole.n_leaves``,
+          ``whole.n_nodes`` and ``whole.weight``.
+
+        It is called once for each leaf, and for each inner node once for each option: twice, and with ``raising`` once
+        more for each child that is not a leaf.
+    raising : bool
+        Whether a child may take the place of its parent. Asks for a target of classes with one output, and for the rows
+        that the trees were grown on.
+    repeat : bool
+        Go over the tree again until nothing changes; False: once.
+
+    """
+
+    f: Callable[[Candidate], float]
+    raising: bool = False
+    repeat: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if not callable(self.f):
+            raise TypeError(f"Generic: f={self.f!r}: must be a function of one dtnumba.whole_tree.Candidate")
+        for name in ("raising", "repeat"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise TypeError(f"Generic: {name}={getattr(self, name)!r}: must be True or False")
+
+    @property
+    def needs_rows(self) -> bool:
+        """Only a raised child is asked about rows it has not seen."""
+        return bool(self.raising)
+
+    which_rows = "They are the rows that the trees were grown on; with raising=False none are needed."
+
+    def pruned(self, subject: Subject) -> Trees:
+        """Return the trees of the least estimates."""
+        if self.raising:
+            subject.demand_classes("generic with raising=True")
+        return over_each_tree(subject, self.f, _no_bits, raising=self.raising, repeat=self.repeat)
+
+
+def _no_bits(trees: Trees, subject: Subject) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return np.zeros(trees.n_nodes), np.zeros(trees.n_nodes)
+
+
+def over_each_tree(
+    subject: Subject, f: Callable[[Candidate], float], bits_of: Any, *, raising: bool, repeat: bool
+) -> Trees:
+    """Return the trees, each gone over until nothing changes, or once.
+
+    ``bits_of(trees, subject)`` returns what each node takes as a leaf, and what its test takes.
+    """
+    if raising:
+        return _with_raising(subject, f, bits_of, repeat=repeat)
+    parts = []
+    for t in range(subject.trees.n_trees):
+        tree = one_tree(subject.trees, t)
+        while True:
+            found = Standing(tree, numbers_of(tree, subject, bits_of), f, None).run()
+            tree = rebuilt(tree, found.levels, found.is_leaf)
+            if not (repeat and found.has_changed):
+                break
+        parts.append(tree)
+    return _together(parts)
+
+
+def _with_raising(subject: Subject, f: Callable[[Candidate], float], bits_of: Any, *, repeat: bool) -> Trees:
+    from dtnumba.counted_rows import leaves_in_trees
+    from dtnumba.recounting import changed, counted_trees
+
+    parts, rows = [], subject.rows
+    assert rows is not None
+    for given in counted_trees(subject):
+        counted = given
+        while True:
+            found = Standing(counted.trees, numbers_of(counted.trees, subject, bits_of), f, counted).run()
+            tree = changed(counted, subject, found.levels, found.is_leaf, found.final)
+            if not (repeat and found.has_changed):
+                break
+            counted = counted._replace(trees=tree, leaf_of_row=leaves_in_trees(tree, rows.table, 1)[0])
+        parts.append(tree)
+    return _together(parts)
+
+
+def _together(parts: list[Trees]) -> Trees:
+    together = joined(parts)
+    assert together is not None
+    return together
+
+
+def numbers_of(trees: Trees, subject: Subject, bits_of: Any) -> NodeNumbers:
+    """Return what the nodes of one tree have as leaves."""
+    leaf_bits, test_bits = bits_of(trees, subject)
+    if subject.is_classes:
+        counts = class_weights_of(trees, subject.sizes)
+        return NodeNumbers(np.concatenate(counts, axis=1), trees.weight, errors_as_leaf(counts), leaf_bits, test_bits)
+    return NodeNumbers(trees.weight[:, None], trees.weight, trees.weight * trees.impurity, leaf_bits, test_bits)

@@ -1,0 +1,56 @@
+"""Minimum error pruning (Niblett & Bratko 1987; Cestnik & Bratko 1991): expected errors, shrunk towards a prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dtnumba.bottom_up import cut_where_cheaper
+from dtnumba.pruner import Pruner, is_number, pruner
+from dtnumba.subtrees import tree_of_nodes
+
+if TYPE_CHECKING:
+    from dtnumba.pruner import Subject
+    from dtnumba.trees import Trees
+
+
+@pruner("minimum_error")
+@dataclass(frozen=True)
+class MinimumError(Pruner):
+    """Make a leaf of a node whose expected error is not above that of its subtree.
+
+    A leaf of weight n whose commonest class weighs n_c is expected to err in ``(n - n_c + m (1 - p_c)) / (n + m)`` of
+    the cases; a subtree in the mean of its leaves.
+
+    Parameters
+    ----------
+    m : float or None
+        How many rows the prior counts as; larger means smaller trees. None: as many as there are classes, each as
+        likely, which is Laplace's estimate and that of Niblett & Bratko. With a number, the prior p_c is the share of
+        the class at the root.
+
+    """
+
+    m: float | None = 2.0
+
+    def __post_init__(self) -> None:
+        """Check m."""
+        if self.m is not None and not (is_number(self.m) and self.m >= 0):
+            raise ValueError(f"MinimumError: m={self.m!r}: must be a number >= 0, or None for the number of classes")
+
+    def pruned(self, subject: Subject) -> Trees:
+        """Return the trees of least expected error."""
+        subject.demand_classes(self.name)
+        counts, trees = subject.counts[0], subject.trees
+        n, (n_nodes, n_classes) = counts.sum(axis=1), counts.shape
+        label = counts.argmax(axis=1)
+        if self.m is None:
+            m, prior = float(n_classes), np.full(n_nodes, 1.0 / n_classes)
+        else:
+            root = trees.root[:-1][tree_of_nodes(trees)]
+            m, prior = float(self.m), counts[root, label] / np.maximum(n[root], 1e-300)
+        errors = n - counts[np.arange(n_nodes), label]
+        expected = np.divide(n * (errors + m * (1.0 - prior)), n + m, out=np.zeros(n_nodes), where=n + m > 0)
+        return cut_where_cheaper(trees, subject.levels, expected)

@@ -1,0 +1,109 @@
+"""Trees that were changed, counted anew with the rows they were grown on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba._jit import n_workers
+from dtnumba.counted_rows import class_additions, dense_cells, leaves_in_trees
+from dtnumba.criteria import resolve_criterion
+from dtnumba.pruner import Rows
+from dtnumba.rerouting import describe_nodes, route
+from dtnumba.subtrees import rebuilt
+from dtnumba.trees import count_up, one_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from dtnumba.counted_rows import Additions
+    from dtnumba.pruner import Subject
+    from dtnumba.subtrees import Level
+    from dtnumba.table import Cells
+    from dtnumba.trees import Trees
+
+
+class CountedTree(NamedTuple):
+    """One tree of classes, and the rows it was grown on."""
+
+    trees: Trees
+    cells: Cells
+    additions: Additions
+    kept: NDArray[np.int64]  # rows of positive weight
+    leaf_of_row: NDArray[np.int64]
+
+
+def workers_of(subject: Subject) -> int:
+    """Return how many threads the model works on."""
+    return int(n_workers(getattr(subject.model, "n_jobs", 1)))
+
+
+def counted_trees(subject: Subject) -> Iterator[CountedTree]:
+    """Yield each tree with its rows; raise where they are not the rows it was grown on."""
+    rows = subject.rows
+    assert rows is not None
+    cells, kind = dense_cells(rows.table), type(subject.model).__name__
+    for t in range(subject.trees.n_trees):
+        tree = one_tree(subject.trees, t)
+        weight = subject.training_weights(t)
+        additions = class_additions(Rows(rows.table, rows.target, weight), subject.sizes)
+        found, grown = additions.summed(np.zeros(len(weight), np.int64), 1)[0], tree.value[0] * tree.weight[0]
+        of_draws = str(getattr(subject.model, "class_weight", None)) == "balanced_subsample"  # by what the tree drew
+        if of_draws or getattr(subject.model, "priors", None) is not None:
+            weight = weight * (grown / np.maximum(found, 1e-300))[rows.target[:, 0]]
+            additions = class_additions(Rows(rows.table, rows.target, weight), subject.sizes)
+            found = additions.summed(np.zeros(len(weight), np.int64), 1)[0]
+        if np.abs(found - grown).max() > 1e-6 * tree.weight[0]:
+            raise ValueError(
+                f"prune: X, y and sample_weight are not what this {kind} was grown on: the classes weigh "
+                f"{found.round(6).tolist()} in them, and {grown.round(6).tolist()} at the root of tree {t}; raising "
+                "asks for these very rows; pass them, or raising=False"
+            )
+        leaf_of_row = leaves_in_trees(tree, rows.table, 1)[0]
+        yield CountedTree(tree, cells, additions, np.flatnonzero(weight), leaf_of_row)
+
+
+def changed(
+    tree: CountedTree, subject: Subject, levels: list[Level], is_leaf: NDArray[np.bool_], final: NDArray[np.int64]
+) -> Trees:
+    """Return the tree in which ``final[place]`` stands at each place; nodes whose rows changed are counted anew."""
+    trees, rows = tree.trees, tree.kept
+    reached = np.empty(len(rows), np.int64)
+    route(trees, tree.cells, rows, np.zeros(len(rows), np.int64), is_leaf, final, reached, workers_of(subject))
+    before, after = (_counted(tree, levels, leaves) for leaves in (tree.leaf_of_row[rows], reached))
+    n_rows = _summed_up(levels, np.bincount(reached, minlength=trees.n_nodes))
+    other = np.flatnonzero((before != after).any(axis=1) & (n_rows > 0))
+    if len(other) == 0:
+        return rebuilt(trees, levels, is_leaf, final)
+    weight = after.sum(axis=1)
+    columns: dict[str, Any] = {name: getattr(trees, name).copy() for name in ("value", "weight", "n_samples")}
+    columns["weight"][other], columns["n_samples"][other] = weight[other], n_rows[other]
+    columns["value"][other] = after[other] / weight[other, None]
+    fan = np.where(is_leaf[other], 0, trees.right[other] - trees.left[other] + 1).astype(np.int64)
+    first = np.where(fan > 0, trees.left[other], 0).astype(np.int64)
+    children, owner = final[np.repeat(first, fan) + count_up(fan)], np.repeat(np.arange(len(other)), fan)
+    has_rows = weight[children] > 0  # an empty branch has no impurity
+    children, fan = children[has_rows], np.bincount(owner[has_rows], minlength=len(other))
+    impurity, gain = np.empty(len(other)), np.empty(len(other))
+    criterion = resolve_criterion(subject.model.criterion, "classes", float(weight[0]))
+    starts = np.cumsum(fan) - fan
+    own = (starts, fan, after[children], weight[children])
+    describe_nodes(criterion, after[other], weight[other], *own, impurity, gain)
+    for name, found in (("impurity", impurity), ("gain", gain)):
+        columns[name] = getattr(trees, name).copy()
+        columns[name][other] = found
+    return rebuilt(trees._replace(**columns), levels, is_leaf, final)
+
+
+def _counted(tree: CountedTree, levels: list[Level], leaves: NDArray[np.int64]) -> NDArray[np.float64]:
+    return _summed_up(levels, tree.additions.summed(leaves, tree.trees.n_nodes, tree.kept))
+
+
+def _summed_up(levels: list[Level], total: NDArray[Any]) -> NDArray[Any]:
+    """Add what nodes have to all above them, in place."""
+    for level in reversed(levels):
+        total[level.inner] += np.add.reduceat(total[level.children], level.starts)
+    return total

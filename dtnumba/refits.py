@@ -1,0 +1,219 @@
+"""One model fitted again and again to parts of one table, which is read, coded and sorted once for all of them.
+
+Each fit sees its rows alone: labels, weights, class weights and shares of the rows are those of the part. What the fits
+share does not look at y: the histogram edges where ``max_bins`` is set, and the order of every column where it is not
+(a part of an order is the order of the part, so exact trees are those of a fit by itself, to the bit).
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from dtnumba import _jit, rng
+from dtnumba.binned_table import BinnedTable, histogram_of
+from dtnumba.categories import LearnedLevels
+from dtnumba.labels import Labels, Values, read_labels, read_values
+from dtnumba.sorting import Presorting, presort
+from dtnumba.table import Table, read_table, rows_of_table
+from dtnumba.weights import read_weight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from dtnumba.folds import Split
+
+Answer = TypeVar("Answer")
+
+
+def fresh(model: Any) -> Any:
+    """Return a model with the same parameters that has learned nothing."""
+    if not hasattr(model, "get_params"):
+        return copy.deepcopy(model)
+    if hasattr(model, "__sklearn_clone__"):
+        return model.__sklearn_clone__()
+    params = {name: _fresh_value(value) for name, value in model.get_params(deep=False).items()}
+    return type(model)(**params)
+
+
+def _fresh_value(value: Any) -> Any:
+    is_model = hasattr(value, "get_params") and not isinstance(value, type)
+    return fresh(value) if is_model else copy.deepcopy(value)
+
+
+def is_classifier(model: Any, y: Any) -> bool:
+    """Tell whether a model predicts classes: as it says itself, else by what y holds."""
+    kind = getattr(model, "_estimator_type", None)
+    if kind is None and hasattr(model, "__sklearn_tags__"):
+        kind = model.__sklearn_tags__().estimator_type
+    if kind is None:
+        return hasattr(model, "predict_proba") or np.asarray(y).dtype.kind not in "fc"
+    return bool(kind == "classifier")
+
+
+class Refits:
+    """Fits a model to parts of one table.
+
+    Parameters
+    ----------
+    model : estimator
+        Of this library, or anything with ``fit`` and ``predict``; it stays as it is.
+    X, y, sample_weight : arrays
+        As ``fit`` takes them.
+    n_jobs : int or None
+        Threads in all.
+
+    Attributes
+    ----------
+    is_classes : bool
+        Whether the model predicts classes.
+    known : Labels or Values
+        The target of all rows.
+    weight : array or None
+        What each row counts.
+    n_rows : int
+        Rows of the table.
+
+    """
+
+    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any = None, n_jobs: int | None = None) -> None:
+        if isinstance(model, type):
+            raise TypeError(f"model: must be a model, not the class; pass {model.__name__}(...)")
+        if not (hasattr(model, "fit") and hasattr(model, "predict")):
+            raise TypeError(f"model={model!r}: must have fit and predict")
+        self.model, self.workers = model, _jit.n_workers(n_jobs)
+        self.is_ours = hasattr(model, "_resolve")
+        name = type(model).__name__
+        self._source, self._y = X, y
+        self.is_classes = is_classifier(model, y)
+        if self.is_ours:
+            model._check_params()  # noqa: SLF001
+            self._unfitted = fresh(model)
+            self._read_features(model, X, name)
+        self.n_rows = self._features.n_rows if self.is_ours else _n_rows(X)
+        read = read_labels if self.is_classes else read_values
+        self.known: Labels | Values = y if isinstance(y, (Labels, Values)) else read(y, self.n_rows, name)
+        self.weight = read_weight(sample_weight, self.n_rows)
+        self.is_one_output = len(self.known.sizes) == 1
+        state = getattr(model, "random_state", None)
+        # A generator would be drawn from in the order in which threads come.
+        self._seed = rng.seed_from(state) if self.is_ours and not isinstance(state, (int, np.integer)) else None
+
+    def _read_features(self, model: Any, X: Any, name: str) -> None:
+        table = X
+        if not isinstance(X, (Table, BinnedTable)):
+            table = read_table(X, name, categories=LearnedLevels(model.categorical_features, name))
+        self._table, self._features, self._sorted = table, table, None
+        everything = np.arange(table.n_rows, dtype=np.uint32)
+        if isinstance(table, BinnedTable):
+            return
+        if model.max_bins is not None and vars(model).get("prune") is None:
+            codes, bins = histogram_of(table, everything, model.max_bins, self.workers)
+            dtype = table.sparse.dtype if table.cells is None else table.cells.flat.dtype
+            names, levels = table.names, table.levels
+            self._features = BinnedTable(codes, bins, model.max_bins, dtype, names, levels, table.nominal)
+        elif model.max_bins is None and not hasattr(model, "n_estimators") and model._splitter() == "best":  # noqa: SLF001
+            self._sorted = presort(table, everything, table.n_features, self.workers)
+
+    def fitted(self, split: Split, index: int = 0, *, threads: int = 1) -> Any:
+        """Return a fresh model fitted to the rows of a split; ``index`` is the number of the fit, of which it draws."""
+        rows = split.train
+        weight = None if self.weight is None else self.weight[rows]
+        if not self.is_ours:
+            y = _rows_of(self._y, rows)
+            given = {} if weight is None else {"sample_weight": weight}
+            model = fresh(self.model)
+            return model.fit(_rows_of(self._source, rows), y, **given) or model
+        model = copy.copy(self._unfitted)
+        model.n_jobs = threads
+        if self._seed is not None:
+            model.random_state = int(rng.stream(self._seed, rng.TREE, index))
+        return model.fit(self._part(rows), rows_of_target(self.known, rows), sample_weight=weight)
+
+    def _part(self, rows: NDArray[np.int64]) -> Table | BinnedTable:
+        if isinstance(self._features, BinnedTable):
+            return self._features.rows(rows)
+        order = None if self._sorted is None else Presorting(self._sorted, self.n_rows, rows)
+        return rows_of_table(self._features, rows, order)
+
+    def features(self, rows: NDArray[np.int64]) -> Any:
+        """Return the features of some rows, for a model to predict from."""
+        if not self.is_ours:
+            return _rows_of(self._source, rows)
+        return self._table.values(rows) if isinstance(self._table, BinnedTable) else rows_of_table(self._table, rows)
+
+    def each(self, splits: Iterable[Split], work: Callable[[int, Split, Any], Answer], n_splits: int) -> list[Answer]:
+        """Return ``work(index, split, fitted)`` of every split, in their order.
+
+        Splits are dealt to threads one at a time, so that not all of them are in memory at once.
+        """
+        threads = max(1, self.workers // max(n_splits, 1))
+
+        def job(index: int, split: Split) -> Answer:
+            return work(index, split, self.fitted(split, index, threads=threads))
+
+        return dealt(splits, job, min(self.workers, n_splits))
+
+
+def dealt(splits: Iterable[Split], job: Callable[[int, Split], Answer], workers: int) -> list[Answer]:
+    """Return ``job(index, split)`` of every split, in their order; each thread takes the next one when it is free."""
+    if workers <= 1:
+        return [job(index, split) for index, split in enumerate(splits)]
+    waiting, lock = enumerate(splits), threading.Lock()
+    answers: dict[int, Answer] = {}
+    stop = threading.Event()
+
+    def labour() -> None:
+        while not stop.is_set():
+            with lock:
+                item = next(waiting, None)
+            if item is None:
+                return
+            try:
+                answers[item[0]] = job(*item)
+            except BaseException:
+                stop.set()
+                raise
+
+    with ThreadPoolExecutor(workers) as pool:
+        hands = [pool.submit(labour) for _ in range(workers)]
+        try:
+            for hand in hands:
+                hand.result()
+        finally:  # after Ctrl-C, too, the others finish what they have in hand
+            stop.set()
+    return [answers[index] for index in range(len(answers))]
+
+
+def rows_of_target(known: Labels | Values, rows: NDArray[np.int64]) -> Labels | Values:
+    """Return the target of some rows as if no other rows had been read: classes that they lack are gone."""
+    if isinstance(known, Values):
+        return Values(known.y[rows])
+    codes, classes = known.codes[rows], list(known.classes)
+    for o, own in enumerate(known.classes):
+        is_there = np.bincount(codes[:, o], minlength=len(own)) > 0
+        if not is_there.all():
+            classes[o] = own[is_there]
+            codes[:, o] = (np.cumsum(is_there) - 1)[codes[:, o]]
+    return Labels(classes, codes)
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _rows_of(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of whatever a foreign model takes: a frame stays one."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "column_names"):
+        return X.take(rows)
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    return X[rows] if hasattr(X, "columns") else np.asarray(X)[rows]

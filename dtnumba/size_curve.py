@@ -1,0 +1,220 @@
+"""Error against size: how a tree does in training and on held-out rows while it grows leaf by leaf.
+
+Best first, the node of largest gain is divided next; so the trees of 1, 2, 3, ... leaves are nested, and each is the
+one that ``max_leaf_nodes`` gives. A grown tree holds all of them: only the order of
+its divisions has to be found again.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.alpha_table import folds_of, unpruned
+from dtnumba.folds import Split
+from dtnumba.node_losses import loss_of, losses_by_node, says_by_node
+from dtnumba.refits import Refits
+from dtnumba.rng import ROOT_KEY, path_key
+from dtnumba.scoring import MEASURES
+from dtnumba.subtrees import levels_of
+from dtnumba.trees import LEAF, last_children
+from dtnumba.weakest_link import nested_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.trees import Trees
+
+
+@dataclass(frozen=True, eq=False)
+class ComplexityCurve:
+    """Error against size, a number a size.
+
+    Parameters
+    ----------
+    loss : str
+        What an error is: "error" (share of wrong labels), "mse" or "mae".
+    sizes : array of int
+        Leaves: 1, 2, ... up to those of the largest tree of a fold. A tree that has fewer counts with all it has.
+    train_error, validation_error : array
+        On the rows that each tree was grown on, and on those that its fold held out: means over the folds.
+    validation_standard_error : array
+        The standard deviation of ``validation_error`` between folds over the root of their number; NaN of one fold.
+
+    """
+
+    loss: str
+    sizes: NDArray[np.int64]
+    train_error: NDArray[np.float64]
+    validation_error: NDArray[np.float64]
+    validation_standard_error: NDArray[np.float64]
+
+    @property
+    def best_size(self) -> int:
+        """The smallest size of least validation error."""
+        return int(self.sizes[self.validation_error.argmin()])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw both errors against size with matplotlib; return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        """
+        if ax is None:
+            try:
+                from matplotlib import pyplot as plt
+            except ImportError as error:
+                raise ImportError(
+                    "plot() draws with matplotlib, which is not installed: pip install matplotlib (or dtnumba[plot])"
+                ) from error
+            ax = plt.figure().subplots()
+        ax.plot(self.sizes, self.train_error, label="training")
+        (line,) = ax.plot(self.sizes, self.validation_error, label="validation")
+        low = self.validation_error - self.validation_standard_error
+        high = self.validation_error + self.validation_standard_error
+        if not np.isnan(low).any():
+            ax.fill_between(self.sizes, low, high, alpha=0.2, color=line.get_color(), linewidth=0)
+        ax.axvline(self.best_size, color="grey", linestyle=":", linewidth=1)
+        ax.set_xlabel("leaves")
+        ax.set_ylabel(self.loss)
+        ax.legend()
+        return ax
+
+
+def complexity_curve(
+    model: Any,
+    X: Any,
+    y: Any,
+    cv: Any = 10,
+    *,
+    X_val: Any = None,
+    y_val: Any = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> ComplexityCurve:
+    """Return training and validation error of a tree against its number of leaves, for the price of one fit a fold.
+
+    The size s stands for the tree that ``max_leaf_nodes=s`` grows; the other limits of the model hold, and its pruning
+    is left aside.
+
+    Parameters
+    ----------
+    model : DecisionTreeClassifier, DecisionTreeRegressor or another tree of one
+        The tree; it stays as it is.
+    X, y, sample_weight : arrays
+        As ``fit`` takes them.
+    cv : int, "loo" or given folds
+        As ``cv`` of ``cross_validate``, or a number of folds, which are dealt by the model's ``random_state``.
+    X_val, y_val : arrays, optional
+        Rows to validate on in place of folds: one tree is grown, on all of X.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    ComplexityCurve
+        The sizes and both errors; its ``plot()`` draws them.
+
+    Examples
+    --------
+    >>> from dtnumba import DecisionTreeClassifier, validation
+    >>> X = [[i, i * 37 % 50] for i in range(200)]
+    >>> y = [int(i > 99) if i % 9 else 0 for i in range(200)]
+    >>> curve = validation.complexity_curve(DecisionTreeClassifier(), X, y, cv=5)
+    >>> curve.best_size
+    2
+
+    """
+    if not (hasattr(model, "cost_complexity_pruning_path") and hasattr(model, "_resolve")):
+        raise TypeError(
+            f"model: {type(model).__name__} is not one tree of this library, whose leaves can be counted; pass e.g. "
+            "DecisionTreeClassifier()"
+        )
+    if (X_val is None) != (y_val is None):
+        raise ValueError(f"pass both X_val and y_val, got {'y_val' if X_val is None else 'X_val'} = None")
+    refits = Refits(unpruned(model), X, y, sample_weight, n_jobs)
+    losses = _Losses(refits)
+    if X_val is None:
+        folds = folds_of(cv, refits, X, y)
+        curves = refits.each(folds, losses.curves, len(folds))
+    else:
+        everything = np.arange(refits.n_rows)
+        fitted = refits.fitted(Split(everything, everything[:0]), threads=refits.workers)
+        curves = [losses.curves_of(fitted, everything, *_read(fitted, X_val, y_val))]
+    most = max(len(train) for train, _ in curves)
+    train, held = (np.stack([np.pad(c[k], (0, most - len(c[k])), "edge") for c in curves]) for k in range(2))
+    error = held.std(axis=0, ddof=1) / np.sqrt(len(held)) if len(held) > 1 else np.full(most, np.nan)
+    return ComplexityCurve(losses.name, np.arange(1, most + 1), train.mean(axis=0), held.mean(axis=0), error)
+
+
+class _Losses:
+    """The errors of all sizes of a tree, on any rows."""
+
+    def __init__(self, refits: Refits) -> None:
+        self._refits = refits
+        known: Any = refits.known
+        self._target = known.codes if refits.is_classes else known.y
+        self._loss = loss_of(known, refits.model.criterion)
+        self.name = "error" if refits.is_classes else "mae" if self._loss is MEASURES["mae"].rows else "mse"
+
+    def curves(self, _: int, split: Split, fitted: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return (training, validation) errors of the sizes of the tree of a fold."""
+        rows = split.test
+        weight = None if self._refits.weight is None else self._refits.weight[rows]
+        return self.curves_of(fitted, split.train, self._refits.features(rows), self._target[rows], weight)
+
+    def curves_of(
+        self, fitted: Any, train: NDArray[np.int64], table: Any, target: NDArray[Any], weight: Any = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the same of a tree grown on some rows of the table, and of rows held out."""
+        trees, refits = fitted.trees_, self._refits
+        levels, rank = levels_of(trees), growth_ranks(trees)
+        says = says_by_node(trees, fitted._classes() if refits.is_classes else None, refits.known)  # noqa: SLF001
+        own = None if refits.weight is None else refits.weight[train]
+        parts = ((refits.features(train), self._target[train], own), (table, target, weight))
+        curves = []
+        for features, truth, w in parts:
+            count = np.ones(len(truth)) if w is None else w
+            leaves = fitted.tree_.leaves(features, 1)
+
+            def loss(rows: Any, nodes: Any, truth: Any = truth) -> NDArray[np.float64]:
+                return self._loss(truth[rows], says[nodes])
+
+            lost, _ = losses_by_node(trees, levels, leaves, loss, count)
+            marks = -np.arange(trees.n_leaves)  # s leaves keep the first s - 1 divisions
+            curves.append(nested_sums(trees, levels, -rank, lost, marks) / count.sum())
+        return curves[0], curves[1]
+
+
+def _read(fitted: Any, X_val: Any, y_val: Any) -> tuple[Any, NDArray[Any]]:
+    table = fitted._table(X_val)  # noqa: SLF001
+    known = fitted._read_y(y_val, table.n_rows)  # noqa: SLF001
+    if hasattr(known, "codes"):
+        from dtnumba.labels import codes_of
+
+        return table, codes_of(known, fitted._classes())  # noqa: SLF001
+    return table, known.y
+
+
+def growth_ranks(trees: Trees) -> NDArray[np.int64]:
+    """Return when best-first growth divides each inner node of a tree, from 0; no number of sense at leaves."""
+    rank = np.zeros(trees.n_nodes, np.int64)
+    if trees.n_leaves == trees.n_nodes:
+        return rank
+    priority = (trees.weight / trees.weight[0] * trees.gain).tolist()
+    left, last, feature = trees.left.tolist(), last_children(trees).tolist(), trees.feature.tolist()
+    waiting, n = [(-priority[0], ROOT_KEY, 0)], 0
+    while waiting:
+        _, key, node = heapq.heappop(waiting)
+        rank[node] = n
+        n += 1
+        for child in range(left[node], last[node] + 1):
+            if feature[child] != LEAF:
+                heapq.heappush(waiting, (-priority[child], int(path_key(key, child - left[node])), child))
+    return rank

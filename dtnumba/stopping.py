@@ -1,0 +1,207 @@
+"""Growth that stops where rows held out say so, or at the number of leaves that cross-validation prefers.
+
+What a node's split is depends on its rows and its path alone. So a tree may be grown whole and cut afterwards, from the
+root down, and is the tree whose branches stopped; where the number of leaves is limited, the order of best-first growth
+is replayed over the splits that stay, so that a branch that stopped takes nothing of the budget.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba import rng
+from dtnumba.predict import leaves_of, pack
+from dtnumba.subtrees import Level, below, cut_below, levels_of
+from dtnumba.table import Table
+from dtnumba.trees import LEAF, Trees, depths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dtnumba.binned_table import Features
+
+# An improvement below this share of a node's loss is rounding.
+_ROUNDING = 1e-12
+
+
+class Judges(NamedTuple):
+    """Rows that growth did not see."""
+
+    table: Features
+    target: NDArray[
+        Any
+    ]  # (n, outputs): codes of classes, below zero for a label that the trees do not know; or numbers
+    weight: NDArray[np.float64]  # (n,)
+
+
+class Losses(NamedTuple):
+    """What held-out rows lose in each node, were it a leaf."""
+
+    as_leaf: NDArray[np.float64]  # (nodes,)
+    size: NDArray[np.float64]  # (nodes,): what rounding is measured against
+
+
+def losses_of(
+    trees: Trees, judges: Judges, sizes: Sequence[int] | None, levels: list[Level], workers: int = 1
+) -> Losses:
+    """Return the weight of wrong labels, or the squared error, of the rows that reach each node; summed over outputs.
+
+    Parameters
+    ----------
+    trees : Trees
+        Whose nodes say something.
+    judges : Judges
+        The rows.
+    sizes : sequence of int or None
+        Classes of each output; None where the target is numbers.
+    levels : list of Level
+        Those of the trees.
+    workers : int
+        Threads.
+
+    """
+    packed = pack(trees, int(depths(trees).max())) if trees.is_binary else None
+    as_leaf, size = np.zeros(trees.n_nodes), np.zeros(trees.n_nodes)
+    is_counted = judges.weight > 0.0
+    leaves = np.empty((trees.n_trees, len(judges.weight)), np.int64)
+    for first, cells in judges.table.row_blocks():
+        block = Table(cells.n_rows, cells.n_columns, None, cells, None)
+        for t in range(trees.n_trees):
+            leaves[t, first : first + cells.n_rows] = leaves_of(block, trees, packed, workers, t)
+    rows = np.tile(np.flatnonzero(is_counted), trees.n_trees)
+    at = leaves[:, is_counted].ravel()
+    for o in range(judges.target.shape[1]):
+        parts = (trees, at, judges.target[rows, o], judges.weight[rows], levels)
+        loss, scale = _squares(*parts, o) if sizes is None else _errors(*parts, int(sum(sizes[:o])), sizes[o])
+        as_leaf, size = as_leaf + loss, size + scale
+    return Losses(as_leaf, size)
+
+
+def _errors(
+    trees: Trees,
+    at: NDArray[np.int64],
+    codes: NDArray[Any],
+    weight: NDArray[np.float64],
+    levels: list[Level],
+    first: int,
+    n_classes: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    known = codes >= 0
+    cell, m = at[known] * n_classes + codes[known], trees.n_nodes
+    counts = np.bincount(cell, weights=weight[known], minlength=m * n_classes).reshape(m, n_classes)
+    total = below(levels, np.bincount(at, weights=weight, minlength=m))
+    label = trees.value[:, first : first + n_classes].argmax(axis=1)
+    right = below(levels, counts)[np.arange(m), label]
+    return total - right, total
+
+
+def _squares(
+    trees: Trees,
+    at: NDArray[np.int64],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    levels: list[Level],
+    output: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    centre = float(np.average(y, weights=weight))
+    y, value = y - centre, trees.value[:, output] - centre
+    sums = [np.bincount(at, weights=part, minlength=trees.n_nodes) for part in (weight, weight * y, weight * y * y)]
+    total = below(levels, np.stack(sums, axis=1))
+    size = total[:, 2] + value * value * total[:, 0]
+    return np.maximum(size - 2.0 * value * total[:, 1], 0.0), size
+
+
+def improvements(losses: Losses, trees: Trees, levels: list[Level]) -> NDArray[np.float64]:
+    """Return by how much each node's split lowers the loss of the rows held out; 0 at leaves, and for rounding."""
+    lower = np.zeros(trees.n_nodes)
+    for level in levels:
+        if len(level.inner):
+            apart = np.add.reduceat(losses.as_leaf[level.children], level.starts)
+            gain = losses.as_leaf[level.inner] - apart
+            lower[level.inner] = np.where(np.abs(gain) > _ROUNDING * losses.size[level.inner], gain, 0.0)
+    return lower
+
+
+def expansions(trees: Trees, is_open: NDArray[np.bool_], most_leaves: int) -> list[NDArray[np.int64]]:
+    """Return the nodes of each tree in the order in which best-first growth divides them.
+
+    Parameters
+    ----------
+    trees : Trees
+        Grown to the end.
+    is_open : array of bool, by node
+        Nodes that may be divided; what hangs below others is never met.
+    most_leaves : int
+        Of a tree.
+
+    """
+    keys = _keys(trees)
+    # As growth weighs it, so that ties are the same.
+    worth = trees.weight / np.repeat(trees.weight[trees.root[:-1]], np.diff(trees.root)) * trees.gain
+    found = []
+    for root in trees.root[:-1].tolist():
+        order: list[int] = []
+        waiting: list[tuple[float, int, int]] = []
+        born = [root]
+        while len(order) + 1 < most_leaves:
+            for node in born:
+                if is_open[node]:
+                    heapq.heappush(waiting, (-float(worth[node]), int(keys[node]), node))
+            if not waiting:
+                break
+            order.append(heapq.heappop(waiting)[2])
+            born = list(range(int(trees.left[order[-1]]), int(trees.right[order[-1]]) + 1))
+        found.append(np.array(order, np.int64))
+    return found
+
+
+def _keys(trees: Trees) -> NDArray[np.uint64]:
+    """Return the path from the root to each node as growth spells it; it decides between nodes of equal gain."""
+    keys = np.full(trees.n_nodes, rng.ROOT_KEY, np.uint64)
+    for level in levels_of(trees):
+        parent = np.repeat(keys[level.inner], level.fan)
+        side = (level.children - np.repeat(level.children[level.starts], level.fan)).astype(np.uint64)
+        is_short = parent < np.uint64(1 << 62)
+        keys[level.children] = np.where(is_short, parent * np.uint64(2) + side, rng.mix_all(parent, side))
+    return keys
+
+
+def stopped(
+    trees: Trees, judges: Judges, sizes: Sequence[int] | None, most_leaves: int | None, workers: int = 1
+) -> Trees:
+    """Return the trees whose branches end where a split does not improve what is said of the rows held out.
+
+    ``most_leaves`` limits the leaves of each tree, in the order of best-first growth; None does not.
+    """
+    levels = levels_of(trees)
+    stays = improvements(losses_of(trees, judges, sizes, levels, workers), trees, levels) > 0.0
+    if most_leaves is not None:
+        divided = np.zeros(trees.n_nodes, bool)
+        divided[np.concatenate(expansions(trees, stays, most_leaves))] = True
+        stays = divided
+    return cut_below(trees, (trees.feature != LEAF) & ~stays)
+
+
+def losses_by_size(trees: Trees, judges: Judges, sizes: Sequence[int] | None, workers: int = 1) -> NDArray[np.float64]:
+    """Return what the rows held out lose in the trees of 1, 2, ... leaves that best-first growth passes through."""
+    levels = levels_of(trees)
+    losses = losses_of(trees, judges, sizes, levels, workers)
+    lower = improvements(losses, trees, levels)
+    order = expansions(trees, trees.feature != LEAF, trees.n_nodes)[0]
+    return np.asarray(losses.as_leaf[0] - np.concatenate([[0.0], np.cumsum(lower[order])]))
+
+
+def preferred_size(curves: list[NDArray[np.float64]]) -> tuple[int, NDArray[np.float64]]:
+    """Return the number of leaves that loses least over all folds, the smallest on ties, and the sum of the curves.
+
+    A fold whose tree ends earlier stays at its last loss.
+    """
+    longest = max(map(len, curves))
+    total = np.sum([np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves], axis=0)
+    least = total.min()
+    return int(np.argmax(total <= least + _ROUNDING * total.max())) + 1, total

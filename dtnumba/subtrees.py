@@ -1,0 +1,201 @@
+"""Passes over the subtrees of Trees, a level at a time, and trees whose subtrees gave way to leaves or to others.
+
+No recursion: a pass per level serves all trees of a forest together, and the deepest tree as well as the widest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba.trees import (
+    BY_SURROGATE,
+    LEAF,
+    NO_MAP,
+    NO_SURROGATES,
+    RAGGED,
+    Surrogates,
+    Trees,
+    count_up,
+    last_children,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+class Level(NamedTuple):
+    """The inner nodes of one depth, in the order of their numbers, and their children."""
+
+    inner: NDArray[np.int64]
+    children: NDArray[np.int64]  # those of a node side by side
+    starts: NDArray[np.int64]  # where the children of each inner node begin
+    fan: NDArray[np.int64]  # how many each has
+
+
+def levels_of(trees: Trees) -> list[Level]:
+    """Return the levels of all trees, roots first; none below the deepest inner nodes."""
+    levels, nodes, last = [], np.asarray(trees.root[:-1]), last_children(trees)
+    while len(nodes):
+        inner = nodes[trees.feature[nodes] != LEAF]
+        first = trees.left[inner].astype(np.int64)
+        fan = last[inner].astype(np.int64) - first + 1
+        starts = np.cumsum(fan) - fan
+        nodes = np.repeat(first, fan) + count_up(fan)
+        if len(inner):
+            levels.append(Level(inner, nodes, starts, fan))
+    return levels
+
+
+def below(levels: list[Level], at_leaf: NDArray[Any], combine: Any = np.add) -> NDArray[Any]:
+    """Return, for every node, ``combine`` over the leaves below it of what they have; a leaf is below itself.
+
+    Parameters
+    ----------
+    levels : list of Level
+        Those of the trees.
+    at_leaf : array of shape (nodes,) or (nodes, k)
+        Read at leaves alone.
+    combine : ufunc
+        ``np.add``, ``np.minimum``, ``np.maximum``, ...
+
+    """
+    total = at_leaf.copy()
+    for level in reversed(levels):
+        total[level.inner] = combine.reduceat(total[level.children], level.starts)
+    return total
+
+
+def leaves_below(trees: Trees, levels: list[Level]) -> NDArray[np.int64]:
+    """Return the number of leaves below every node, one for a leaf."""
+    return below(levels, np.ones(trees.n_nodes, np.int64))
+
+
+def parents(trees: Trees, levels: list[Level]) -> NDArray[np.int64]:
+    """Return the parent of every node, -1 of a root."""
+    parent = np.full(trees.n_nodes, -1, np.int64)
+    for level in levels:
+        parent[level.children] = np.repeat(level.inner, level.fan)
+    return parent
+
+
+def tree_of_nodes(trees: Trees) -> NDArray[np.int64]:
+    """Return the number of the tree that each node stands in."""
+    return np.repeat(np.arange(trees.n_trees), np.diff(trees.root))
+
+
+def class_weights_of(trees: Trees, sizes: Sequence[int]) -> list[NDArray[np.float64]]:
+    """Return the weight of each class in every node, an array (nodes, classes) for each output.
+
+    A share times a weight misses a whole number by some rounding; what misses one by so little is that number.
+    """
+    counts = trees.value * trees.weight[:, None]
+    whole = np.rint(counts)
+    counts = np.where(np.abs(counts - whole) <= 1e-12 * trees.weight[:, None], whole, counts)
+    return np.split(counts, np.cumsum(sizes)[:-1], axis=1)
+
+
+def errors_as_leaf(counts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the weight that does not have the commonest class, for every row of counts, summed over the outputs."""
+    errors = np.zeros(len(counts[0]))
+    for of in counts:
+        errors += of.sum(axis=1) - of.max(axis=1)
+    return errors
+
+
+def cut_below(trees: Trees, is_leaf: NDArray[np.bool_]) -> Trees:
+    """Return the trees in which the marked nodes are leaves, and what hung below them is gone.
+
+    Nodes keep their order, so that the numbers of a canonical tree stay canonical. Of nodes that are leaves already,
+    or hang below another marked one, the mark changes nothing.
+    """
+    return rebuilt(trees, levels_of(trees), is_leaf)
+
+
+def rebuilt(
+    trees: Trees, levels: list[Level], is_leaf: NDArray[np.bool_], stand_in: NDArray[np.int64] | None = None
+) -> Trees:
+    """Return the trees in which some nodes are leaves, and others gave way to a node below them.
+
+    Parameters
+    ----------
+    trees : Trees
+        Not compact; they stay as they are.
+    levels : list of Level
+        Those of the trees.
+    is_leaf : array of bool, by node
+        Where a leaf takes the place of a subtree.
+    stand_in : array of int, by node, optional
+        The node below that stands in for each, with all that hangs below it; a node that stays stands for itself.
+
+    """
+    final = np.arange(trees.n_nodes) if stand_in is None else final_stand_in(stand_in)
+    kept = _places_left(trees, levels, is_leaf, final)
+    source, number = final[kept], np.cumsum(kept) - 1
+    ends = is_leaf[source] | (trees.feature[source] == LEAF)
+    columns: dict[str, Any] = {
+        "feature": np.where(ends, LEAF, trees.feature[source]).astype(trees.feature.dtype),
+        "threshold": np.where(ends, np.nan, trees.threshold[source]),
+        "missing_left": np.where(ends, 0, trees.missing_left[source]).astype(np.uint8),
+        "gain": np.where(ends, 0.0, trees.gain[source]),
+    }
+    for name in ("left", "right"):
+        columns[name] = np.where(ends, LEAF, number[getattr(trees, name)[source]]).astype(np.int32)
+    for name in ("value", "n_samples", "weight", "impurity"):
+        columns[name] = getattr(trees, name)[source]
+    for start, name in RAGGED:
+        columns[start], columns[name] = _ragged(getattr(trees, start), getattr(trees, name), source, ends)
+    n_kept = np.add.reduceat(kept, trees.root[:-1], dtype=np.int64)
+    columns["share"] = trees.share[kept] if len(trees.share) else trees.share  # of the place, whoever takes it
+    columns["surrogates"] = _surrogates_of(trees.surrogates, source, ends)
+    root = np.concatenate([[0], np.cumsum(n_kept)]).astype(np.int64)
+    return Trees(root=root, policy=trees.policy, **columns)
+
+
+def _surrogates_of(given: Surrogates, source: NDArray[np.int64], ends: NDArray[np.bool_]) -> Surrogates:
+    """Return the surrogates of the nodes at each place; a leaf has none."""
+    start, which = _ragged(given.start, np.arange(len(given.feature)), source, ends)
+    if not len(which):
+        return NO_SURROGATES
+    own = {name: getattr(given, name)[which] for name in BY_SURROGATE}
+    branch_start, branch = _ragged(given.branch_start, given.branch, which, np.zeros(len(which), bool))
+    if len(branch_start) == 1:
+        branch_start = np.zeros(len(which) + 1, np.int64)
+    return Surrogates(start=start, branch_start=branch_start, branch=branch, **own)
+
+
+def final_stand_in(stand_in: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the last node of each chain of stand-ins."""
+    while True:
+        further = stand_in[stand_in]
+        if np.array_equal(further, stand_in):
+            return stand_in
+        stand_in = further
+
+
+def _places_left(
+    trees: Trees, levels: list[Level], is_leaf: NDArray[np.bool_], final: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return which nodes keep their place: those below a node that gives way lose it, those below its stand-in not."""
+    kept, stands = np.zeros(trees.n_nodes, bool), np.zeros(trees.n_nodes, bool)  # stands: at some place
+    kept[trees.root[:-1]] = stands[final[trees.root[:-1]]] = True
+    for level in levels:
+        places = level.children[np.repeat(stands[level.inner] & ~is_leaf[level.inner], level.fan)]
+        kept[places] = stands[final[places]] = True
+    return kept
+
+
+def _ragged(
+    start: NDArray[np.int64], entries: NDArray[Any], source: NDArray[np.int64], ends: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the side column of the nodes at each place; a leaf has no entries."""
+    if len(start) == 1:
+        return start, entries
+    lengths = np.where(ends, 0, np.diff(start)[source])
+    if not lengths.any():
+        return NO_MAP, entries[:0]
+    found = entries[np.repeat(start[:-1][source], lengths) + count_up(lengths)]
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), found
