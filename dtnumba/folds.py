@@ -136,6 +136,13 @@ def one_a_row(n_rows: int) -> Folds:
     return Folds(np.arange(n_rows))
 
 
+def joint_codes(codes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the class of every row as one code; of several outputs, a code for each combination."""
+    if codes.shape[1] == 1:
+        return codes[:, 0].astype(np.int64)
+    return np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
 def held_out(
     n_rows: int,
     share: float,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dtnumba.folds import joint_codes
 from dtnumba.scoring import r_squared, weighted_mean
 
 if TYPE_CHECKING:
@@ -85,9 +86,7 @@ def score_of(refits: Refits, measure: Measure, rows: NDArray[np.int64], said: An
 def strata_of(refits: Refits) -> NDArray[np.int64]:
     """Return the class of every row as one code; of several outputs, a code for each combination."""
     codes: NDArray[Any] = getattr(refits.known, "codes")  # noqa: B009  of classes
-    if refits.is_one_output:
-        return codes[:, 0].astype(np.int64)
-    return np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return joint_codes(codes)
 
 
 def demand_count(name: str, value: Any, least: int) -> None:

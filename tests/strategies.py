@@ -26,16 +26,13 @@ WEIGHTS = ("none", "zeros", "whole", "halves", "real")
 # criterion alone is shown interpreted for all of them, and compiled for one a mechanism: a score, a choice by more than
 # the gain, a gain of its own, moments, a loss, ranks.
 MECHANISMS = ("gini", "squared_error", "absolute_error")
+# For what would compile for ten seconds or more to show what another test shows compiled of a sibling.
 interpreted_only = pytest.mark.skipif(COMPILED, reason="shown interpreted (test_legs.py), to save compiling")
 
 
 def compiled_where(criteria, shown=MECHANISMS):
     """Return parameters of a test: all criteria interpreted, and compiled those shown so."""
     return [name if name in shown else pytest.param(name, marks=interpreted_only) for name in criteria]
-
-
-# For what would compile for ten seconds or more to show what another test shows compiled of a sibling.
-interpreted_alone = pytest.mark.skipif(COMPILED, reason="runs in the interpreted leg")
 
 
 def examples(most):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_categories import best_gain, nodes_with_rows
-from strategies import examples, interpreted_alone, same_trees
+from strategies import examples, interpreted_only, same_trees
 
 from dtnumba import (
     DecisionTreeClassifier,
@@ -76,7 +76,7 @@ def test_every_split_of_a_tree_is_the_best_of_all_subsets(seed, kind, least):
     audit(model.trees_, coded(X), y, w, criterion, (k,) if k else (), least=least, is_best=is_best)
 
 
-@interpreted_alone
+@interpreted_only
 @examples(6)
 @given(st.integers(0, 1 << 30), st.sampled_from([None, 255]))
 def test_every_split_by_absolute_error_is_the_best_of_all_subsets(seed, max_bins):
@@ -100,7 +100,7 @@ def test_every_split_of_a_forest_is_the_best_of_all_subsets(seed, k, max_bins):
         audit(one_tree(model.trees_, t), coded(X), y, np.ones(len(y)), criterion, (k,) if k else ())
 
 
-@interpreted_alone
+@interpreted_only
 @examples(8)
 @given(st.integers(0, 1 << 30), st.sampled_from([2, 0]), st.sampled_from([None, 255]))
 def test_a_random_subset_parts_the_levels_of_a_node(seed, k, max_bins):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples, fit, interpreted_alone, same_trees, samples
+from strategies import examples, fit, interpreted_only, same_trees, samples
 
 from dtnumba import (
     DecisionTreeClassifier,
@@ -62,7 +62,7 @@ def test_histogram_trees_of_numbers_best_first(sample, signs, groups):
     check_one(sample, "squared_error", signs, groups, max_bins=255, max_leaf_nodes=1000)
 
 
-@interpreted_alone
+@interpreted_only
 @pytest.mark.small
 @examples(60)
 @given(samples(classes=False, narrow=True), SIGNS, GROUPS)
@@ -70,7 +70,7 @@ def test_medians(sample, signs, groups):
     check_one(sample, "absolute_error", signs, groups)
 
 
-@interpreted_alone
+@interpreted_only
 @pytest.mark.small
 @examples(60)
 @given(samples(classes=False, narrow=True), SIGNS, GROUPS, st.integers(0, 99))
@@ -118,7 +118,7 @@ def test_forests(monkeypatch):
     assert one.estimators_[0].get_params()["monotonic_cst"] == SIGNS_OF_EIGHT
 
 
-@interpreted_alone
+@interpreted_only
 @pytest.mark.small
 def test_shadows_are_constrained_as_their_columns():
     X, _, z, _ = wide_table(120)

@@ -13,13 +13,13 @@ PACKAGE = Path(find_spec("dtnumba").origin).parent
 # A module imports from lower layers only. A folder named here is one module to the others, and acyclic inside.
 LAYERS = [  # the lowest first
     "_absorb _cache costs errors growing information levels log_gamma pruning sample_table scoring trees weights",
-    "_jit code_length compact floats subtrees unseen",
+    "_jit code_length compact floats subtrees",
     (
         "bottom_up collapse columns cost_gini description_length proximity pruner rng routing significance "
         "splitters.__init__ user_criterion watch"
     ),
     "categories criteria folds frames frontier held_out packed_forest shuffle weakest_link",
-    "interactions lanes leaf_values rerouting shallow table",
+    "interactions lanes leaf_values rerouting shallow table unseen",
     "constraints few_rows predict raising targets whole_tree",
     "counted_rows level_order mixtures monotone predictor sampling split_test stopping votes",
     "drawn_rows forest_view out_of_bag recounting scan tree_view",

@@ -6,6 +6,7 @@ import legs
 import numpy as np
 import pytest
 from legs import table
+from strategies import interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, RandomForestClassifier
 from dtnumba._jit import COMPILED, kernel
@@ -275,7 +276,6 @@ class Stray(Gini):
 
 
 # Compiled, each criterion and way costs a compilation; interpreted, all of them take a second.
-interpreted_only = pytest.mark.skipif(COMPILED, reason="the interpreted leg shows it")
 EVERY_WAY = WAYS | {
     "random bins": (ExtraTreeClassifier, {"random_state": 4, "max_bins": 32}),
     "drawn": (DecisionTreeClassifier, {"random_state": 4, "max_bins": 32, "max_features": 2}),

@@ -200,7 +200,6 @@ class Classifier(Estimator):
             "_rule": stakes.rule,
         }
 
-
     @property
     def costs_(self) -> NDArray[np.float64] | None:
         """What it costs to call a row of a class (row) another (column); None where every wrong label costs one."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.folds import held_out, k_folds
+from dtnumba.folds import held_out, joint_codes, k_folds
 from dtnumba.labels import Labels, codes_of, read_labels, read_values
 from dtnumba.refits import Refits
 from dtnumba.stopping import Judges, losses_by_size, preferred_size
@@ -81,7 +81,7 @@ def _split_off(
 ) -> tuple[NDArray[np.float64], Judges]:
     counts = np.ones(table.n_rows) if weight is None else weight
     rows = np.flatnonzero(counts)
-    strata = strata_of(known.codes[rows]) if isinstance(known, Labels) else None
+    strata = joint_codes(known.codes[rows]) if isinstance(known, Labels) else None
     is_held = np.zeros(table.n_rows, bool)
     is_held[rows[held_out(len(rows), float(model.validation_fraction), seed, strata=strata).test]] = True
     target = known.codes if isinstance(known, Labels) else known.y
@@ -99,13 +99,6 @@ def _counting(model: Any, known: Any, target: NDArray[Any], weight: NDArray[np.f
     return weight if weighted is None else weighted
 
 
-def strata_of(codes: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the class of every row as one code; of several outputs, a code for each combination."""
-    if codes.shape[1] == 1:
-        return codes[:, 0].astype(np.int64)
-    return np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
 def size_by_folds(
     model: Any, table: Features, known: Any, weight: NDArray[np.float64] | None, seed: int
 ) -> tuple[int, NDArray[np.float64]]:
@@ -116,7 +109,7 @@ def size_by_folds(
         raise ValueError("max_leaf_nodes='cv': cross-validation needs at least 2 rows; pass a number")
     unlimited = copy.copy(model).set_params(max_leaf_nodes=None, prune=None, random_state=seed)
     refits = Refits(unlimited, table, known, weight, model.n_jobs)
-    strata = strata_of(known.codes) if isinstance(known, Labels) else None
+    strata = joint_codes(known.codes) if isinstance(known, Labels) else None
     folds = k_folds(n_rows, min(N_FOLDS, n_rows), seed, strata=strata)
 
     judging = counts if not isinstance(known, Labels) else _counting(model, known, known.codes, counts)
