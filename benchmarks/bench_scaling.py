@@ -7,6 +7,8 @@ from data import H
 from forests import Ours, Shape
 from measure import demand, faster, main, side_by_side
 
+from dtnumba.trees import arrays_of
+
 AT_LEAST = 1.8
 
 
@@ -18,8 +20,9 @@ def scaling(options):
     ):
         X, y, X_test, _ = H(n_rows)
         one, two = (Ours(Shape(threads=threads, **shape)).fit((X, y)) for threads in (1, 2))
-        for column, other in zip(one.model.trees_, two.model.trees_, strict=True):
-            demand(np.array_equal(column, other, equal_nan=True), f"{name}: one thread and two grow different trees")
+        columns = zip(arrays_of(one.model.trees_), arrays_of(two.model.trees_), strict=True)
+        same = all(np.array_equal(*pair, equal_nan=True) for pair in columns)
+        demand(same, f"{name}: one thread and two grow different trees")
         shares = [forest.model.predict_proba(X_test) for forest in (one, two)]
         demand(np.array_equal(*shares), f"{name}: one thread and two predict differently")
         for work, table, call in (("fit", (X, y), Ours.fit), ("predict", (X_test,), Ours.predict)):

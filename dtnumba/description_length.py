@@ -62,6 +62,12 @@ def leaf_bits(criterion, stats, weight):
     return bits
 
 
+@kernel
+def exception_bits(criterion, stats, weight):
+    """Bits of the labels of a leaf beyond those of one with no exception."""
+    return max(leaf_bits(criterion, stats, weight) - _exceptions(criterion, weight, 0.0, float(len(stats))), 0.0)
+
+
 class DescriptionLength(_Fields):
     """Bits that a split saves in sending the labels, the test paid for; one that saves none is not taken.
 
@@ -81,7 +87,7 @@ class DescriptionLength(_Fields):
     def impurity(self, stats, weight):
         if len(stats) < 2:
             return 0.0
-        return max(leaf_bits(self, stats, weight) - _exceptions(self, weight, 0.0, float(len(stats))), 0.0) / weight
+        return exception_bits(self, stats, weight) / weight
 
     def score(self, left, right, weight_left, weight_right):
         return -(leaf_bits(self, left, weight_left) + leaf_bits(self, right, weight_right))

@@ -6,6 +6,7 @@ compiles in half a second.
 
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,20 @@ from dtnumba._jit import kernel
 from dtnumba.criteria import Gini
 
 PACKAGE = Path(dtnumba.__file__).parent
-NEEDED = ["_absorb.py", "_cache.py", "_jit.py", "criteria.py", "user_criterion.py"]
+
+
+def with_imports(*names):
+    """Return these modules of the package and all that they import of it."""
+    found, open_ = set(), list(names)
+    while open_:
+        name = open_.pop()
+        if name not in found:
+            found.add(name)
+            open_ += re.findall(r"^from dtnumba\.(\w+) import", (PACKAGE / f"{name}.py").read_text(), re.MULTILINE)
+    return sorted(found)
+
+
+NEEDED = with_imports("_jit", "criteria")
 PROBE = """
 from dtnumba._jit import kernel
 from dtnumba.criteria import Gini, impurity_of
@@ -47,7 +61,7 @@ class Copy:
         self.package = folder / "site" / "dtnumba"
         self.package.mkdir(parents=True)
         for name in NEEDED:
-            shutil.copy(PACKAGE / name, self.package)
+            shutil.copy(PACKAGE / f"{name}.py", self.package)
         (self.package / "__init__.py").touch()
         (self.package / "probe.py").write_text(PROBE)
 
