@@ -10,6 +10,7 @@ from dtnumba import information, pruners, validation
 from dtnumba.batches import bin_batches
 from dtnumba.errors import NotFittedError
 from dtnumba.estimators import (
+    C45Classifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
@@ -22,6 +23,7 @@ from dtnumba.estimators import (
 from dtnumba.pruning import prune
 
 __all__ = [
+    "C45Classifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",

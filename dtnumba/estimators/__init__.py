@@ -1,5 +1,6 @@
 """What users call."""
 
+from dtnumba.estimators.c45 import C45Classifier
 from dtnumba.estimators.decision_tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -14,6 +15,7 @@ from dtnumba.estimators.forest import (
 )
 
 __all__ = [
+    "C45Classifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",

@@ -15,7 +15,7 @@ from dtnumba.grow import NO_LIMIT
 from dtnumba.growers import cases
 from dtnumba.growers.cases import Desk, GeneralWork, Ground, GrownNodes, Rules
 from dtnumba.growers.general import grow_general
-from dtnumba.growers.options import CATEGORICAL, MISSING, NUMERIC, Options
+from dtnumba.growers.options import CATEGORICAL, MERGED, MISSING, NUMERIC, Options
 from dtnumba.growers.sums import ClassSums, NumberSums
 from dtnumba.growers.to_trees import to_trees
 
@@ -39,10 +39,11 @@ def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> 
     is_proven = type(criterion) in known and is_one and width == (2 if of_classes else 1)
     return Rules(
         missing=MISSING[options.missing],
-        categorical=CATEGORICAL[options.categorical_split],
+        categorical=cases.MERGED if options.categorical_split == MERGED else CATEGORICAL[options.categorical_split],
         numeric=NUMERIC[options.numeric_split],
         empty_leaves=int(options.empty_leaves),
         two_suffice=int(options.two_suffice),
+        unseen_stays=int(options.unseen_stays),
         use_surrogate=int(options.use_surrogate),
         surrogate_style=int(options.surrogate_style),
         max_surrogates=int(options.max_surrogates) if options.missing == "surrogate" else 0,

@@ -17,6 +17,7 @@ from dtnumba.growers.cases import (
     KNOWN,
     LEARNED,
     MISSING_CHILD,
+    N_ALLOWED,
     N_TEST_CUTS,
     NOTHING,
     RANGES,
@@ -24,6 +25,7 @@ from dtnumba.growers.cases import (
     WHOLE,
 )
 from dtnumba.growers.groups import code_of, fill_table, fits_table, groups_of, place_of, sort_and_sum
+from dtnumba.growers.prices import allows, charged, lead
 from dtnumba.growers.sums import add_row, add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
 
 # Values at a node that an interval is looked for among; more are put together in this many groups of like size.
@@ -35,6 +37,7 @@ def look_at_number(work, feature, start, stop):
     """Write the best test of a number at a node, its gain and its information; return whether the number varies."""
     desk, rules = work.desk, work.rules
     desk.gain[feature], desk.information[feature], desk.test[TESTED] = NO_GAIN, 0.0, feature
+    desk.test[N_ALLOWED] = 0
     in_table = fits_table(work.ground, feature, stop - start) and rules.numeric == 0
     if rules.numeric == INTERVAL:
         in_table = True
@@ -59,6 +62,8 @@ def look_at_number(work, feature, start, stop):
         found = _best_threshold(work, start, n, in_table)
     if found != 0:  # judged here alone: each kernel that calls another one compiles its code once more
         judge(work, feature, abs(found), found < 0)
+        weight = weight_of(work.target, desk.sides, WHOLE)
+        desk.gain[feature] = charged(work.criterion, desk.gain[feature], desk.test[N_ALLOWED], weight)
     return True
 
 
@@ -98,6 +103,7 @@ def _best_threshold(work, start, n, in_table):
     learns = work.rules.missing == LEARNED and rows_of(target, sides, GONE) > 0.0
     whole = WHOLE if learns else KNOWN
     bar, scale, missing, is_found = NO_GAIN, 0.0, np.int64(0), False
+    ahead, feature = lead(work.criterion, weight_of(target, sides, WHOLE)), desk.test[TESTED]
     for turn in range(2 if learns else 1):
         clear(sides, BELOW)
         if turn == 1:
@@ -124,10 +130,14 @@ def _best_threshold(work, start, n, in_table):
                 subtract(sides, whole, BELOW, ABOVE)
             if not is_large(work, sides, BELOW) or not is_large(work, sides, ABOVE):
                 continue
+            below, above = weight_of(target, sides, BELOW), weight_of(target, sides, ABOVE)
+            if not allows(work.criterion, feature, last, following, below, above):
+                continue
+            desk.test[N_ALLOWED] += 1
             found = score(target, work.criterion, sides, BELOW, ABOVE)
             if found > bar:
                 scale = max(scale, abs(found))
-                bar, missing, is_found = found + TIE * scale, np.int64(1 - turn), True
+                bar, missing, is_found = found + max(TIE * scale, ahead), np.int64(1 - turn), True
                 copy_sums(sides, BELOW, sides, BEST_BELOW)
                 _one_cut(desk, last, following)
     if is_found:
