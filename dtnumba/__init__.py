@@ -17,6 +17,7 @@ from dtnumba.estimators import (
     ExtraTreeRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    ID3Classifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "ExtraTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "ID3Classifier",
     "NotFittedError",
     "RandomForestClassifier",
     "RandomForestRegressor",

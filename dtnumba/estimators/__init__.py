@@ -13,6 +13,7 @@ from dtnumba.estimators.forest import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from dtnumba.estimators.id3 import ID3Classifier
 
 __all__ = [
     "C45Classifier",
@@ -22,6 +23,7 @@ __all__ = [
     "ExtraTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "ID3Classifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
 ]
