@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import inline, kernel
+from dtnumba._jit import address_of, inline, kernel
 from dtnumba.routing import way_of
 
 NEW, ENTERED = 0, 1
@@ -59,6 +59,37 @@ class Standing(NamedTuple):
     fill: np.ndarray  # (m,) int64
 
 
+class Shape(NamedTuple):
+    """What is read of Trees."""
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    branch_start: np.ndarray
+    branch: np.ndarray
+    cut_start: np.ndarray
+    cut: np.ndarray
+    level_start: np.ndarray
+    level: np.ndarray
+    share: np.ndarray
+
+
+class Pruning(NamedTuple):
+    """All that the kernels read and write; they hand it to one another by its address."""
+
+    trees: Shape
+    cells: object
+    cases: Cases
+    standing: Standing
+    costs: Costs
+
+
+for _kind in (Shape, Cases, Standing, Costs):
+    _kind.by_address = True
+del _kind
+
+
 @inline
 def _extra(costs, n, errors):
     """Return how many more errors a leaf of weight n is expected to make than it made."""
@@ -92,11 +123,12 @@ def _sum_cases(cases, start, stop, sums):
 
 
 @kernel
-def _deal(trees, cells, cases, standing, node, start, stop, used, keeps):
+def _deal(work, node, start, stop, used, keeps):
     """List the cases of the children of a node behind ``used``; return the new end, -1 where there is no room.
 
     standing.fill[v] becomes where those of child v begin, fill[v + 1] where they end; with ``keeps``, shares are kept.
     """
+    trees, cells, cases, standing = work.trees, work.cells, work.cases, work.standing
     left, fan = np.int64(trees.left[node]), np.int64(trees.right[node] - trees.left[node] + 1)
     parts, fill, known, feature = standing.parts, standing.fill, 0.0, np.int64(trees.feature[node])
     for v in range(fan):
@@ -140,8 +172,9 @@ def _deal(trees, cells, cases, standing, node, start, stop, used, keeps):
 
 
 @kernel
-def _cost_through(trees, cells, cases, standing, costs, node, start, stop, used):
+def _cost_through(work, node, start, stop, used):
     """Return what a subtree costs with other cases, which are listed already; -1 where there is no room for them."""
+    trees, cases, standing, costs = work.trees, work.cases, work.standing, work.costs
     other, total, top = standing.other, 0.0, 1
     other[0, 0], other[0, 1], other[0, 2] = node, start, stop
     first = used
@@ -153,7 +186,7 @@ def _cost_through(trees, cells, cases, standing, costs, node, start, stop, used)
             _sum_cases(cases, start, stop, standing.sums)
             total += _cost(costs, standing.sums)
             continue
-        end = _deal(trees, cells, cases, standing, at, start, stop, used, False)
+        end = _deal(work, at, start, stop, used, False)
         if end < 0:
             return -1.0
         for v in range(trees.right[at] - trees.left[at] + 1):
@@ -164,8 +197,9 @@ def _cost_through(trees, cells, cases, standing, costs, node, start, stop, used)
 
 
 @inline
-def _arrive(trees, cells, cases, standing, costs, place):
+def _arrive(work, place):
     """Count a node with its cases, and list those of its children; return False where there is no room."""
+    trees, cases, standing, costs = work.trees, work.cases, work.standing, work.costs
     node = standing.final[place]
     start, stop = standing.start[place], standing.stop[place]
     _sum_cases(cases, start, stop, standing.counts[node])
@@ -175,7 +209,7 @@ def _arrive(trees, cells, cases, standing, costs, place):
     standing.cost[node], standing.state[place] = _cost(costs, standing.counts[node]), ENTERED
     if standing.is_leaf[node]:
         return True
-    end = _deal(trees, cells, cases, standing, node, start, stop, standing.used[place], True)
+    end = _deal(work, node, start, stop, standing.used[place], True)
     if end < 0:
         return False
     left = np.int64(trees.left[node])
@@ -188,8 +222,9 @@ def _arrive(trees, cells, cases, standing, costs, place):
 
 
 @inline
-def _decide(trees, cells, cases, standing, costs, place):
+def _decide(work, place):
     """Choose what stands at a place whose children are done; return whether a branch was raised, -1 for no room."""
+    trees, standing, costs = work.trees, work.standing, work.costs
     node, kept, most = standing.final[place], 0.0, -1.0
     heaviest = np.int64(0)
     for child in range(trees.left[node], trees.right[node] + 1):
@@ -199,7 +234,7 @@ def _decide(trees, cells, cases, standing, costs, place):
     start, stop, leaf, branch = standing.start[place], standing.stop[place], standing.cost[node], np.inf
     stands = standing.final[heaviest]
     if costs.raises and not standing.is_leaf[stands]:
-        branch = _cost_through(trees, cells, cases, standing, costs, stands, start, stop, standing.used[place])
+        branch = _cost_through(work, stands, start, stop, standing.used[place])
         if branch < 0.0:
             return -1
     hair = 1e-12 * kept
@@ -214,8 +249,10 @@ def _decide(trees, cells, cases, standing, costs, place):
 
 
 @kernel
-def prune_by_cases(trees, cells, cases, standing, costs, n):
+def prune_by_cases(given, n):
     """Decide about every node of a tree, its n cases listed first; return False where the list of cases is full."""
+    work = address_of(given)
+    trees, standing = work.trees, work.standing
     path, top = standing.path, np.int64(1)
     path[0] = standing.start[0] = 0
     standing.stop[0] = standing.used[0] = n
@@ -224,7 +261,7 @@ def prune_by_cases(trees, cells, cases, standing, costs, n):
         place = path[top - 1]
         node = standing.final[place]
         if standing.state[place] == NEW:
-            if not _arrive(trees, cells, cases, standing, costs, place):
+            if not _arrive(work, place):
                 return False
         elif standing.is_leaf[node]:
             top -= 1
@@ -233,7 +270,7 @@ def prune_by_cases(trees, cells, cases, standing, costs, n):
             standing.child[place] += 1
             top += 1
         else:
-            outcome = _decide(trees, cells, cases, standing, costs, place)
+            outcome = _decide(work, place)
             if outcome < 0:
                 return False
             if outcome > 0:

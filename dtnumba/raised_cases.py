@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.case_pruning import Cases, Costs, Standing, prune_by_cases
+from dtnumba.case_pruning import Cases, Costs, Pruning, Shape, Standing, prune_by_cases
 from dtnumba.subtrees import levels_of, rebuilt
 from dtnumba.trees import LEAF
 
@@ -44,15 +44,21 @@ def new_standing(trees: Trees, n_classes: int) -> Standing:
 def pruned_with_cases(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.float64], costs: Costs) -> Trees:
     """Return one tree pruned, and counted anew with all rows; ``codes`` and ``weight`` are those of each row."""
     kept, n_classes = np.flatnonzero(weight), trees.value.shape[1]
+    shape = Shape(**{name: getattr(trees, name) for name in Shape._fields})
     n, room = len(kept), 4 * len(kept) + 1024
     while True:
         lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
         cases, standing = Cases(*lists, np.asarray(codes, np.int64)), new_standing(trees, n_classes)
         cases.row[:n], cases.weight[:n] = kept, weight[kept]
-        if prune_by_cases(trees, cells, cases, standing, costs, n):
+        if prune_by_cases(Pruning(shape, cells, cases, standing, costs), n):
             break
         room *= 2
     return _counted(trees, standing)
+
+
+def recounted(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.float64]) -> Trees:
+    """Return a tree as it is, with the statistics of other rows."""
+    return pruned_with_cases(trees, cells, codes, weight, Costs(-1.0, 0.0, 0.0, -np.inf, raises=False))
 
 
 def _counted(trees: Trees, standing: Standing) -> Trees:
@@ -71,10 +77,10 @@ def _counted(trees: Trees, standing: Standing) -> Trees:
         "impurity": np.where(has_changed, impurity, trees.impurity),
     }
     smaller = rebuilt(trees._replace(**columns), levels_of(trees), standing.is_leaf, standing.final)
-    return _with_gains(_empty_filled(smaller), rebuilt_marks(trees, standing, has_changed))
+    return _with_gains(with_empty_filled(smaller), _marks_left(trees, standing, has_changed))
 
 
-def rebuilt_marks(trees: Trees, standing: Standing, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _marks_left(trees: Trees, standing: Standing, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the marks of the nodes that are left, in their order."""
     marked = trees._replace(gain=marks.astype(np.float64))
     smaller = rebuilt(marked, levels_of(trees), np.zeros(trees.n_nodes, bool) | standing.is_leaf, standing.final)
@@ -92,7 +98,7 @@ def _with_gains(trees: Trees, is_new: NDArray[np.bool_]) -> Trees:
     return trees._replace(gain=gain)
 
 
-def _empty_filled(trees: Trees) -> Trees:
+def with_empty_filled(trees: Trees) -> Trees:
     """Let leaves without rows say what their parents say."""
     value = trees.value.copy()
     for level in levels_of(trees):

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba._jit import n_workers
+from dtnumba.counted_rows import dense_cells
 from dtnumba.estimators._classical import ClassicalParams, ClassicalTree
 from dtnumba.estimators._docs import documented
 from dtnumba.estimators._parameters import PRUNER, Rule, is_real, one_of, parameter, whole, yes_or_no
-from dtnumba.growers.c45 import C45Options, collapsed, first_window, grow_c45
+from dtnumba.estimators._prunable import Grown, split_weight
+from dtnumba.growers.c45 import C45Options, collapsed, first_windows, grow_c45, window_size
+from dtnumba.mixtures import mixtures_of
 from dtnumba.pruners import ErrorBased, ReducedError
+from dtnumba.raised_cases import recounted, with_empty_filled
 from dtnumba.tree_view import TreeView
+from dtnumba.trees import LEAF
+from dtnumba.weights import fixed_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -157,10 +164,58 @@ class C45Classifier(ClassicalTree, C45Params):
     def _learned_tree(self, table: Any, known: Labels, weight: Any, given: Any, seed: int) -> Trees:
         if not self.windowing:
             return super()._learned_tree(table, known, weight, given, seed)
-        counts = np.ones(table.n_rows) if weight is None else weight
-        trials = [self._windowed(table, known, counts, given, seed + trial) for trial in range(N_TRIALS)]
-        return min(trials, key=lambda trial: trial[0])[1]
+        pruner = self._pruner()
+        weight, set_aside = split_weight(pruner, weight, table.n_rows, seed)
+        counts = fixed_weights(weight, table.n_rows)
+        judge = ErrorBased(float(self.confidence))
+        trials = []
+        for start in first_windows(known.codes[:, 0], counts, seed, N_TRIALS):
+            trees = self._windowed(table, known, counts, start)
+            if pruner is not None:
+                trees = self._pruned(pruner, trees, known.sizes, Grown(table, known, set_aside, given))
+            leaves = trees.feature == LEAF
+            expected = judge.expected(trees.value[leaves] * trees.weight[leaves, None]).sum()
+            trials.append((float(expected), len(trials), trees))
+        return min(trials, key=lambda trial: trial[:2])[2]
 
-    def _windowed(self, table: Any, known: Labels, counts: Any, given: Any, seed: int) -> tuple[float, Trees]:
-        """Return a tree grown on a window that takes in what it gets wrong, and how many errors are expected of it."""
-        raise AssertionError
+    def _windowed(self, table: Any, known: Labels, counts: Weights, order: NDArray[np.int64]) -> Trees:
+        """Return the best tree of windows that take in rows which the last tree got wrong, counted with all rows."""
+        weight, codes = counts.integers * counts.unit, known.codes[:, 0]
+        size, (inside, best, fewest) = window_size(len(order)), (np.zeros(len(weight), bool), None, math.inf)
+        inside[order[:size]] = True
+        step, workers = max(size // 5, 1), n_workers(self.n_jobs)
+        while True:
+            trees = self._grow(table, known, fixed_weights(np.where(inside, weight, 0.0), table.n_rows))
+            wrong = mixtures_of(table, trees, workers)[0].argmax(axis=1) != codes
+            errors = float(weight[wrong].sum())
+            if errors < fewest:
+                best, fewest = trees, errors
+            missed = order[(wrong & ~inside)[order]]
+            if not len(missed):
+                break
+            inside[missed[: max(min(len(missed), step), len(missed) // 2)]] = True
+        assert best is not None
+        return recounted(best, dense_cells(table), codes, weight)
+
+    def predict_proba(self, X: Any, check_input: bool = True) -> Any:
+        """Return the share of each class in every row's leaf, or mixed from its leaves; see ``laplace``."""
+        table = self._table(X)
+        return self._speaking("predict_proba").shares(table, self.n_jobs)[0]
+
+    def compile_predictor(self) -> RowPredictor:
+        """Return a function ``p(row, out=None)`` that answers one row in microseconds, as ``predict_proba`` does."""
+        return self._speaking("compile_predictor").row_predictor()
+
+    def _speaking(self, asked: str) -> TreeView:
+        """Return the tree with what its leaves say: shares, or with ``laplace`` shares with a row of each class more."""
+        tree = self._fitted().tree_
+        if not self.laplace:
+            return tree
+        self._refuse_compact(f"{asked} with laplace=True")
+        trees = tree.trees
+        n_classes, weight = trees.value.shape[1], trees.weight[:, None]
+        return TreeView(
+            with_empty_filled(trees._replace(value=(trees.value * weight + 1.0) / (weight + n_classes))),
+            tree.n_features,
+            tree.n_classes.tolist(),
+        )

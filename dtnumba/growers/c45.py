@@ -19,8 +19,13 @@ from dtnumba.monotone import AnyShape
 from dtnumba.scan import Limits
 from dtnumba.split_test import NoTest
 from dtnumba.subtrees import below, class_weights_of, cut_below, errors_as_leaf, levels_of
+from dtnumba.trees import count_up
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
     from dtnumba.binned_table import Features
     from dtnumba.labels import Labels
     from dtnumba.trees import Trees
@@ -93,16 +98,18 @@ def collapsed(trees: Trees, n_classes: int, variant: str) -> Trees:
     return cut_below(trees, below(levels, errors) >= errors - _SAME)
 
 
-def first_window(codes: Any, weight: Any, seed: int) -> Any:
-    """Return which rows are in the window to begin with: a fifth of them or more, the classes as even as can be."""
-    rows = np.flatnonzero(weight)
-    size = int(max(2.0 * math.sqrt(len(rows)), len(rows) / 5))
-    keys = np.random.default_rng(seed).random(len(rows))
-    order = rows[np.argsort(keys)]
-    turn = np.empty(len(order), np.int64)  # the how manieth of its class each row is
-    for k in np.unique(codes[order]):
-        own = np.flatnonzero(codes[order] == k)
-        turn[own] = np.arange(len(own))
-    inside = np.zeros(len(weight), bool)
-    inside[order[np.argsort(turn, kind="stable")][: min(size, len(order))]] = True
-    return inside
+def window_size(n_rows: int) -> int:
+    """Return how many rows a window has to begin with."""
+    return min(int(max(2.0 * math.sqrt(n_rows), n_rows / 5)), n_rows)
+
+
+def first_windows(codes: NDArray[np.int64], counts: Weights, seed: int, n: int) -> Iterator[NDArray[np.int64]]:
+    """Yield drawn orders of the rows that count, in which the classes take turns while they last."""
+    generator = np.random.default_rng(seed)
+    for _ in range(n):
+        order = generator.permutation(counts.kept.astype(np.int64))
+        by_class = np.argsort(codes[order], kind="stable")
+        n_each = np.bincount(codes[order])
+        turn = np.empty(len(order), np.int64)  # the how manieth of its class each row is
+        turn[by_class] = count_up(n_each)
+        yield order[np.argsort(turn, kind="stable")]

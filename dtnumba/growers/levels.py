@@ -13,6 +13,7 @@ from dtnumba.growers.cases import (
     GONE,
     KNOWN,
     LEARNED,
+    MERGED,
     MISSING_CHILD,
     MULTIWAY,
     N_GROUPS,
@@ -22,6 +23,7 @@ from dtnumba.growers.cases import (
     WHOLE,
 )
 from dtnumba.growers.groups import groups_of
+from dtnumba.growers.merging import merge_levels
 from dtnumba.growers.prices import lead, worth
 from dtnumba.growers.sums import add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
 
@@ -46,6 +48,8 @@ def look_at_category(work, feature, start, stop):
     if (n == 1 and rules.missing == BRANCH) or rules.categorical == MULTIWAY:
         for g in range(n):
             desk.child[desk.code[g]] = g
+    elif rules.categorical == MERGED:
+        n_children = merge_levels(work, n)
     else:
         is_placed = has_gone and rules.missing == LEARNED
         n_children = np.int64(2 if _two_way(work, n, is_placed) else 0)
