@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dtnumba._jit import inline, kernel
+from dtnumba._jit import by_having, inline, kernel
 from dtnumba.criteria import NO_GAIN, TIE
 from dtnumba.growers.candidates import is_large, judge
 from dtnumba.growers.cases import (
@@ -33,6 +33,17 @@ _STEPS = 60  # of the power iteration; it stops where an axis moves no more
 _STILL = 1e-12
 
 
+def _merge(criterion, work, n):
+    return merge_levels(work, n)
+
+
+def _no_merger(criterion, work, n):
+    return np.int64(0)
+
+
+_merged = by_having("merges", _merge, _no_merger)
+
+
 @kernel
 def look_at_category(work, feature, start, stop):
     """Write the best test of a category at a node, its gain and information; return whether the category varies."""
@@ -49,7 +60,7 @@ def look_at_category(work, feature, start, stop):
         for g in range(n):
             desk.child[desk.code[g]] = g
     elif rules.categorical == MERGED:
-        n_children = merge_levels(work, n)
+        n_children = _merged(work.criterion, work, n)
     else:
         is_placed = has_gone and rules.missing == LEARNED
         n_children = np.int64(2 if _two_way(work, n, is_placed) else 0)

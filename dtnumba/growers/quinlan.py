@@ -38,6 +38,7 @@ class QuinlanRatio(_Fields):
 
     __slots__ = ()
     target = "classes"
+    by_address = True
     impurity = Entropy.impurity
     score = Entropy.score
 
@@ -94,6 +95,16 @@ class QuinlanRatio(_Fields):
         return best
 
 
+@part
+class MergingRatio(QuinlanRatio):
+    """The same where levels of a category are merged into groups, which others need not compile."""
+
+    __slots__ = ()
+
+    def merges(self):
+        return True
+
+
 def quinlan_ratio(bins, nominal, n_rows, total, n_classes, options):
     """Return the criterion for a table as codes: ``n_rows`` of weight ``total``, and the options of a C45Classifier."""
     is_j48 = options.variant == "j48"
@@ -101,7 +112,8 @@ def quinlan_ratio(bins, nominal, n_rows, total, n_classes, options):
     is_wide = nominal & (bins.n_codes >= 0.3 * n_rows)
     if is_wide.all():
         is_wide[:] = False
-    return QuinlanRatio(
+    kind = MergingRatio if options.subset else QuinlanRatio
+    return kind(
         table=Entropy.for_fit(total, len(nominal)).table,
         values=bins.low.astype(np.float64),
         first_code=np.asarray(bins.first_code, np.int64),
