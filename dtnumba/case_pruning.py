@@ -16,6 +16,8 @@ from dtnumba._jit import address_of, inline, kernel
 from dtnumba.routing import way_of
 
 NEW, ENTERED = 0, 1
+# Weights of two branches that differ by this share are equal: parts of rows add up to them in different ways.
+_EQUAL = 1e-9
 
 
 class Costs(NamedTuple):
@@ -229,7 +231,7 @@ def _decide(work, place):
     heaviest = np.int64(0)
     for child in range(trees.left[node], trees.right[node] + 1):
         kept += standing.cost[standing.final[child]]
-        if standing.weight[child] >= most:
+        if standing.weight[child] >= most * (1.0 - _EQUAL):
             most, heaviest = standing.weight[child], np.int64(child)
     start, stop, leaf, branch = standing.start[place], standing.stop[place], standing.cost[node], np.inf
     stands = standing.final[heaviest]

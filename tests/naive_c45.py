@@ -186,7 +186,7 @@ def _prune(tree, X, y, rows, w, k, extra, raises):
         goes = way | (gone & (tree.shares[v] > 0))
         _prune(child, X, y, rows[goes], np.where(gone, w * tree.shares[v], w)[goes], k, extra, raises)
     weights = [child.counts.sum() for child in tree.children]
-    heaviest = max(v for v in range(len(weights)) if weights[v] >= max(weights))
+    heaviest = max(v for v in range(len(weights)) if weights[v] >= max(weights) * (1 - 1e-9))
     branch = np.inf
     if raises:
         trial = copied(tree.children[heaviest])
