@@ -45,7 +45,7 @@ def pruned_with_cases(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.f
     """Return one tree pruned, and counted anew with all rows; ``codes`` and ``weight`` are those of each row."""
     kept, n_classes = np.flatnonzero(weight), trees.value.shape[1]
     shape = Shape(**{name: getattr(trees, name) for name in Shape._fields})
-    n, room = len(kept), 4 * len(kept) + 1024
+    n, room = len(kept), 16 * len(kept) + 1024  # what no list reaches takes no memory
     while True:
         lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
         cases, standing = Cases(*lists, np.asarray(codes, np.int64)), new_standing(trees, n_classes)

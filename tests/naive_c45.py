@@ -1,5 +1,6 @@
 """C4.5 the slow way, by its definition: lists of (row, weight), recursion, every cut scored by itself. NumPy alone."""
 
+import itertools
 import math
 from types import SimpleNamespace
 
@@ -35,7 +36,7 @@ def best_cut(x, y, w, k, m, rules):
     least = 0.1 * known / k
     least = m if least <= m else min(least, 25)
     best, n_tried = None, 0
-    for low, high in zip(values, values[1:], strict=False):
+    for low, high in itertools.pairwise(values):
         left, right = x <= low, x >= high
         if high <= low + 1e-5 or min(w[left].sum(), w[right].sum()) < least - 1e-6:
             continue
@@ -151,10 +152,8 @@ def recount(tree, X, y, rows, w, k):
         return
     x = X[rows, tree.feature]
     gone = np.isnan(x)
-    if tree.cut is None:
-        ways = [x == level for level in range(len(tree.children))]
-    else:
-        ways = [x <= tree.cut, x > tree.cut]
+    by_level = tree.cut is None
+    ways = [x == level for level in range(len(tree.children))] if by_level else [x <= tree.cut, x > tree.cut]
     if w[~gone].sum() > 0:
         tree.shares = [w[way].sum() / w[~gone].sum() for way in ways]
     for way, share, child in zip(ways, tree.shares, tree.children, strict=True):

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from dtnumba import rng
 from dtnumba.binned_table import read_features
+from dtnumba.categories import FROM_DTYPE
 from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, N_JOBS, PRUNER, parameter
 from dtnumba.estimators._prunable import Grown, split_weight
 from dtnumba.estimators.decision_tree import ClassTree
-from dtnumba.categories import FROM_DTYPE
 from dtnumba.tree_view import TreeView
 from dtnumba.weights import fixed_weights, read_weight
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from typing_extensions import Self
 
     from dtnumba.labels import Labels

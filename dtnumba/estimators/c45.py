@@ -132,7 +132,8 @@ class C45Classifier(ClassicalTree, C45Params):
         super()._check_params()
         if self.subset and self.binary_splits:
             raise ValueError(
-                "subset=True merges levels into groups, and binary_splits=True parts one level from the rest: choose one"
+                "subset=True merges levels into groups, and binary_splits=True parts one level from the rest: choose "
+                "one of them"
             )
 
     def _pruner(self) -> Pruner | None:
@@ -168,7 +169,7 @@ class C45Classifier(ClassicalTree, C45Params):
         weight, set_aside = split_weight(pruner, weight, table.n_rows, seed)
         counts = fixed_weights(weight, table.n_rows)
         judge = ErrorBased(float(self.confidence))
-        trials = []
+        trials: list[tuple[float, int, Trees]] = []
         for start in first_windows(known.codes[:, 0], counts, seed, N_TRIALS):
             trees = self._windowed(table, known, counts, start)
             if pruner is not None:
@@ -180,7 +181,7 @@ class C45Classifier(ClassicalTree, C45Params):
 
     def _windowed(self, table: Any, known: Labels, counts: Weights, order: NDArray[np.int64]) -> Trees:
         """Return the best tree of windows that take in rows which the last tree got wrong, counted with all rows."""
-        weight, codes = counts.integers * counts.unit, known.codes[:, 0]
+        weight, codes = np.asarray(counts.integers * counts.unit, np.float64), known.codes[:, 0]
         size, (inside, best, fewest) = window_size(len(order)), (np.zeros(len(weight), bool), None, math.inf)
         inside[order[:size]] = True
         step, workers = max(size // 5, 1), n_workers(self.n_jobs)
@@ -207,7 +208,7 @@ class C45Classifier(ClassicalTree, C45Params):
         return self._speaking("compile_predictor").row_predictor()
 
     def _speaking(self, asked: str) -> TreeView:
-        """Return the tree with what its leaves say: shares, or with ``laplace`` shares with a row of each class more."""
+        """Return the tree that says shares, with ``laplace`` those with one more row of each class."""
         tree = self._fitted().tree_
         if not self.laplace:
             return tree

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.bottom_up import cut_where_cheaper
+from dtnumba.case_pruning import Costs
 from dtnumba.log_gamma import binomial_upper
 from dtnumba.pruner import Pruner, is_number, pruner
 from dtnumba.raised_cases import pruned_with_cases
-from dtnumba.case_pruning import Costs
 from dtnumba.trees import FRACTIONAL, joined
 
 if TYPE_CHECKING:
