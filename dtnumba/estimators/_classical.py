@@ -63,6 +63,12 @@ class ClassicalTree(ClassTree):
         tree = TreeView(trees, table.n_features, known.sizes)
         return self._learn(table, **self._learned_from(known), tree_=tree)
 
+    def __sklearn_tags__(self) -> Any:
+        """Describe the classifier to scikit-learn."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
     def _learned_tree(self, table: Any, known: Labels, weight: Any, given: Any, seed: int) -> Trees:
         """Return the tree of the rows of positive weight, pruned."""
         pruner = self._pruner()

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.labels import Labels
-    from dtnumba.predictor import RowPredictor
     from dtnumba.pruner import Pruner
     from dtnumba.trees import Trees
     from dtnumba.weights import Weights
@@ -201,18 +200,14 @@ class C45Classifier(ClassicalTree, C45Params):
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
         """Return the share of each class in every row's leaf, or mixed from its leaves; see ``laplace``."""
         table = self._table(X)
-        return self._speaking("predict_proba").shares(table, self.n_jobs)[0]
+        return self._speaking().shares(table, self.n_jobs)[0]
 
-    def compile_predictor(self) -> RowPredictor:
-        """Return a function ``p(row, out=None)`` that answers one row in microseconds, as ``predict_proba`` does."""
-        return self._speaking("compile_predictor").row_predictor()
-
-    def _speaking(self, asked: str) -> TreeView:
+    def _speaking(self) -> TreeView:
         """Return the tree that says shares, with ``laplace`` those with one more row of each class."""
         tree = self._fitted().tree_
         if not self.laplace:
             return tree
-        self._refuse_compact(f"{asked} with laplace=True")
+        self._refuse_compact("predict_proba with laplace=True")
         trees = tree.trees
         n_classes, weight = trees.value.shape[1], trees.weight[:, None]
         return TreeView(

@@ -64,9 +64,10 @@ class ID3Params(ClassicalParams):
 class ID3Classifier(ClassicalTree, ID3Params):
     """A tree of ID3 (Quinlan 1986).
 
-    Each node tests the column of largest gain, and has a branch for each of its values. A category is tested once on a path. The first of the columns that gain most wins. A value that no row of a node has
-    gets a leaf that says what the node says. A missing value is one more value where ``fit`` met it; where it did not,
-    the answer is that of the node, as it is for a value that ``fit`` never saw.
+    Each node tests the column of largest gain, the first one on ties, and has a branch for each of its values: a
+    category is tested once on a path. A value that no row of a node has gets a leaf that says what the node says. A
+    missing value is one more value where ``fit`` met it; where it did not, the answer is that of the node, as it is
+    for a value that ``fit`` never saw.
 
     Attributes
     ----------

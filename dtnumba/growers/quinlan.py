@@ -75,6 +75,9 @@ class QuinlanRatio(_Fields):
                 information -= part_of / weight * math.log2(part_of / weight)
         return gain / information if information > self.least_information else 0.0
 
+    def merges(self):
+        return True  # its growth holds the search for groups of levels, which others need not compile
+
     def choose(self, gains, informations, features, n):
         total, n_counted, floor = 0.0, 0, NO_GAIN
         for i in range(n):
@@ -95,16 +98,6 @@ class QuinlanRatio(_Fields):
         return best
 
 
-@part
-class MergingRatio(QuinlanRatio):
-    """The same where levels of a category are merged into groups, which others need not compile."""
-
-    __slots__ = ()
-
-    def merges(self):
-        return True
-
-
 def quinlan_ratio(bins, nominal, n_rows, total, n_classes, options):
     """Return the criterion for a table as codes: ``n_rows`` of weight ``total``, and the options of a C45Classifier."""
     is_j48 = options.variant == "j48"
@@ -112,8 +105,7 @@ def quinlan_ratio(bins, nominal, n_rows, total, n_classes, options):
     is_wide = nominal & (bins.n_codes >= 0.3 * n_rows)
     if is_wide.all():
         is_wide[:] = False
-    kind = MergingRatio if options.subset else QuinlanRatio
-    return kind(
+    return QuinlanRatio(
         table=Entropy.for_fit(total, len(nominal)).table,
         values=bins.low.astype(np.float64),
         first_code=np.asarray(bins.first_code, np.int64),
