@@ -92,10 +92,16 @@ def by_type(name, fallback=None):
     # doubled the number of functions to compile.
     @overload(call, jit_options=_ABSORBED, strict=False)
     def compiled(part, *args):
-        return getattr(getattr(part, "instance_class", None), name, fallback)
+        return getattr(_class_of(part), name, fallback)
 
     call.__name__ = name
     return call
+
+
+def _class_of(part):
+    """Return the class that a part's type stands for; a part may be handed on by its address."""
+    at = part.dtype if isinstance(part, types.CPointer) else part
+    return getattr(at, "instance_class", None)
 
 
 def by_having(name, having, lacking):
@@ -106,7 +112,7 @@ def by_having(name, having, lacking):
 
     @overload(call, jit_options=_ABSORBED, strict=False)
     def compiled(part, *args):
-        return having if hasattr(getattr(part, "instance_class", None), name) else lacking
+        return having if hasattr(_class_of(part), name) else lacking
 
     return call
 

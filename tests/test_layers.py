@@ -18,8 +18,8 @@ LAYERS = [  # the lowest first
         "bottom_up collapse columns cost_gini description_length proximity pruner rng routing significance "
         "splitters.__init__ user_criterion watch"
     ),
-    "categories criteria folds frames frontier held_out packed_forest shuffle weakest_link",
-    "interactions lanes leaf_values rerouting shallow table unseen",
+    "case_pruning categories criteria folds frames frontier held_out packed_forest shuffle weakest_link",
+    "interactions lanes leaf_values raised_cases rerouting shallow table unseen",
     "constraints few_rows predict raising targets whole_tree",
     "counted_rows level_order mixtures monotone predictor sampling split_test stopping votes",
     "drawn_rows forest_view out_of_bag recounting scan tree_view",

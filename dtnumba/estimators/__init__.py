@@ -1,5 +1,6 @@
 """What users call."""
 
+from dtnumba.estimators.c45 import C45Classifier
 from dtnumba.estimators.decision_tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -12,14 +13,17 @@ from dtnumba.estimators.forest import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from dtnumba.estimators.id3 import ID3Classifier
 
 __all__ = [
+    "C45Classifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "ID3Classifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
 ]

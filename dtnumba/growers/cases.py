@@ -11,7 +11,7 @@ import numpy as np
 # What missing values do
 LEARNED, BRANCH, MAJORITY, FRACTIONAL, SURROGATE = range(5)
 # How a category is tested
-SUBSET, MULTIWAY, ONE_VS_REST = range(3)
+SUBSET, MULTIWAY, ONE_VS_REST, MERGED = range(4)
 # How a number is tested
 THRESHOLD, INTERVAL, RANGES = range(3)
 
@@ -48,8 +48,8 @@ GROWING, DONE, NODES_FULL, CASES_FULL, RAGGED_FULL, TOO_WIDE = range(6)
 # Rows of Desk.sides
 KNOWN, GONE, BELOW, ABOVE, BEST_BELOW, BEST_ABOVE, WHOLE, SPARE = range(8)
 # Entries of Desk.test: the test of the feature looked at last
-N_CHILDREN, MISSING_CHILD, N_TEST_CUTS, TESTED, N_GROUPS = range(5)
-N_TEST = 5
+N_CHILDREN, MISSING_CHILD, N_TEST_CUTS, TESTED, N_GROUPS, N_ALLOWED = range(6)
+N_TEST = 6
 # Ways of a row that are no child
 ALL_WAYS, NO_WAY = -1, -2
 # Columns of GrownNodes.surrogates
@@ -65,6 +65,7 @@ class Rules(NamedTuple):
     numeric: int
     empty_leaves: int  # 1: a category that no row of a node has gets a leaf that says what the node says
     two_suffice: int  # 1: two children as large as leaves must be are enough, the others may be smaller
+    unseen_stays: int  # 1: a row without a value ends at a node where no row of fit lacked one
     use_surrogate: int
     surrogate_style: int
     max_surrogates: int

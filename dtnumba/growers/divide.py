@@ -14,6 +14,7 @@ from dtnumba.growers.cases import (
     FAN,
     FEATURE,
     FRACTIONAL,
+    GONE,
     GROWING,
     LEVEL_AT,
     LEVELS_USED,
@@ -32,12 +33,13 @@ from dtnumba.growers.cases import (
     N_TEST_CUTS,
     NO_WAY,
     NODES_FULL,
+    ONE_VS_REST,
     RAGGED_FULL,
     SURROGATE,
     SURROGATES_USED,
     TOO_WIDE,
 )
-from dtnumba.growers.sums import weight_of
+from dtnumba.growers.sums import rows_of, weight_of
 from dtnumba.growers.surrogates import way_by_surrogates
 from dtnumba.trees import STAYS
 
@@ -91,6 +93,8 @@ def _write_test(work, node, feature, fan):
     )
     nodes[node, N_CUTS] = nodes[node, N_BRANCHES] = nodes[node, N_LEVELS] = nodes[node, N_SURROGATES] = 0
     nodes[node, FAN], nodes[node, MISSING] = fan, desk.order[test[MISSING_CHILD]]
+    if rules.unseen_stays == 1 and rows_of(work.target, desk.sides, GONE) == 0.0:
+        nodes[node, MISSING] = STAYS
     if not work.nominal[feature]:
         n_cuts = test[N_TEST_CUTS]
         has_map = fan != n_cuts + 1 and desk.cut[0, 1] >= 0
@@ -115,6 +119,8 @@ def _write_test(work, node, feature, fan):
         n_levels, absent = work.n_codes[feature], np.int64(-1)
         if rules.missing not in (FRACTIONAL, SURROGATE):
             absent = desk.order[heaviest_of(work.target, desk.table, test[N_CHILDREN])]
+        if rules.empty_leaves == 1 and rules.categorical == ONE_VS_REST:
+            absent = np.int64(1)
         for level in range(n_levels):
             own = level if rules.empty_leaves == 1 and rules.categorical == MULTIWAY else absent
             work.grown.branch[state[BRANCHES_USED] + level] = own

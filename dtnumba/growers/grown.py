@@ -18,9 +18,9 @@ from dtnumba.growers.candidates import judge
 from dtnumba.growers.cases import Calls, Desk, GeneralWork, Ground, GrownNodes, Rules, Scoring
 from dtnumba.growers.divide import divide
 from dtnumba.growers.general import grow_general
-from dtnumba.growers.levels import look_at_each_level, look_at_two_sides
+from dtnumba.growers.levels import look_at_each_level, look_at_merged_levels, look_at_two_sides
 from dtnumba.growers.numeric import look_for_interval, look_for_ranges, look_for_threshold
-from dtnumba.growers.options import CATEGORICAL, MISSING, NUMERIC, Options
+from dtnumba.growers.options import CATEGORICAL, MERGED, MISSING, NUMERIC, Options
 from dtnumba.growers.sums import ClassSums, NumberSums
 from dtnumba.growers.surrogates import find_surrogates
 from dtnumba.growers.to_trees import to_trees
@@ -45,10 +45,11 @@ def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> 
     is_proven = type(criterion) in known and is_one and width == (2 if of_classes else 1)
     return Rules(
         missing=MISSING[options.missing],
-        categorical=CATEGORICAL[options.categorical_split],
+        categorical=cases.MERGED if options.categorical_split == MERGED else CATEGORICAL[options.categorical_split],
         numeric=NUMERIC[options.numeric_split],
         empty_leaves=int(options.empty_leaves),
         two_suffice=int(options.two_suffice),
+        unseen_stays=int(options.unseen_stays),
         use_surrogate=int(options.use_surrogate),
         surrogate_style=int(options.surrogate_style),
         max_surrogates=int(options.max_surrogates) if options.missing == "surrogate" else 0,
@@ -197,11 +198,11 @@ def _calls_of(scoring: Scoring) -> Calls:
     """Return the kernels that a fit needs, compiled where need be."""
     nominal, rules = scoring.nominal, scoring.rules
     at_number = {cases.THRESHOLD: look_for_threshold, cases.INTERVAL: look_for_interval, cases.RANGES: look_for_ranges}
-    at_category = look_at_each_level if rules.categorical == cases.MULTIWAY else look_at_two_sides
+    at_category = {cases.MULTIWAY: look_at_each_level, cases.MERGED: look_at_merged_levels}
     seeks_surrogates = rules.missing == cases.SURROGATE and rules.use_surrogate > 0 and rules.max_surrogates > 0
     return Calls(
         number=entry_of(at_number[rules.numeric], scoring) if (nominal == 0).any() else 0,
-        category=entry_of(at_category, scoring) if (nominal == 1).any() else 0,
+        category=entry_of(at_category.get(rules.categorical, look_at_two_sides), scoring) if (nominal == 1).any() else 0,
         judge=entry_of(judge, scoring),
         divide=entry_of(divide, scoring.ground),
         surrogates=entry_of(find_surrogates, scoring.ground) if seeks_surrogates else 0,

@@ -21,6 +21,8 @@ from dtnumba.growers.cases import (
     WHOLE,
 )
 from dtnumba.growers.groups import groups_of
+from dtnumba.growers.merging import merge_levels
+from dtnumba.growers.prices import lead, worth
 from dtnumba.growers.sums import add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
 
 # Up to so many levels at a node all divisions are tried where no order of the levels is proven to hold the best.
@@ -51,6 +53,19 @@ def look_at_two_sides(work, feature, start, stop):
     return np.int64(n_values > 0)
 
 
+@kernel
+def look_at_merged_levels(work, feature, start, stop):
+    """Do as ``look_at_each_level`` for groups of levels."""
+    n, n_values = _begin(work, feature, start, stop)
+    if n_values == 1 and work.rules.missing == BRANCH:
+        _part_all(work, feature, n)
+    elif n_values > 0:
+        n_children = merge_levels(work, n)
+        if n_children > 0:
+            call_at(work.calls.judge, work, feature, n_children, np.int64(0))
+    return np.int64(n_values > 0)
+
+
 @inline
 def _begin(work, feature, start, stop):
     """Sum up the levels; return their number, and whether there are two, one and missing values (1), or no test."""
@@ -76,6 +91,7 @@ def _two_way(work, n, learns):
     whole = WHOLE if learns else KNOWN
     is_single = rules.categorical == ONE_VS_REST
     in_order = not is_single and (rules.proven_order == 1 or n > EXHAUSTIVE)
+    ahead = lead(work.criterion, 1.0) if is_single else 0.0
     for g in range(n):
         desk.order[g] = g
     if in_order:
@@ -104,13 +120,28 @@ def _two_way(work, n, learns):
             if not is_large(work, sides, BELOW) or not is_large(work, sides, ABOVE):
                 continue
             found = score(target, work.criterion, sides, BELOW, ABOVE)
+            if is_single:
+                found = _worth_of(work, found)
             if found > bar:
                 scale = max(scale, abs(found))
-                bar, best, with_gone = found + TIE * scale, np.int64(k), turn == 1
+                bar, best, with_gone = found + max(TIE * scale, ahead), np.int64(k), turn == 1
                 copy_sums(sides, BELOW, sides, BEST_BELOW)
     if best >= 0:
         _write_two_way(work, n, best, in_order, is_single, whole, learns, with_gone)
     return best >= 0
+
+
+@inline
+def _worth_of(work, found):
+    """Return what a level against the rest is chosen by, averaged over outputs."""
+    desk, sides, target, total = work.desk, work.desk.sides, work.target, 0.0
+    below, above = weight_of(target, sides, BELOW), weight_of(target, sides, ABOVE)
+    n_outputs, weight = len(target.offsets) - 1, weight_of(target, sides, WHOLE)
+    for o in range(n_outputs):
+        low, high = target.offsets[o], target.offsets[o + 1]
+        own, rest = desk.sides[BELOW, low:high], desk.sides[ABOVE, low:high]
+        total += worth(work.criterion, found, own, rest, below, above, weight)
+    return total / n_outputs
 
 
 @inline

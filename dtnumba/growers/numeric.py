@@ -16,12 +16,14 @@ from dtnumba.growers.cases import (
     KNOWN,
     LEARNED,
     MISSING_CHILD,
+    N_ALLOWED,
     N_TEST_CUTS,
     NOTHING,
     TESTED,
     WHOLE,
 )
 from dtnumba.growers.groups import code_of, fill_table, fits_table, groups_of, place_of, sort_and_sum
+from dtnumba.growers.prices import allows, charged, lead
 from dtnumba.growers.sums import add_row, add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
 
 # Values at a node that an interval is looked for among; more are put together in this many groups of like size.
@@ -64,6 +66,7 @@ def _begin(work, feature, n, in_table):
     """Begin with no test; return whether there are two values, one and missing ones (1), or nothing to tell apart."""
     desk, rules = work.desk, work.rules
     desk.gain[feature], desk.information[feature], desk.test[TESTED] = NO_GAIN, 0.0, feature
+    desk.test[N_ALLOWED] = 0
     if n == 0:
         return np.int64(0)
     has_two = n > 1 if in_table else code_of(desk.keys[0]) != code_of(desk.keys[n - 1])
@@ -78,6 +81,8 @@ def _end(work, feature, n_values, found, in_table):
         found = _part_missing(work, work.desk.code[0] if in_table else code_of(work.desk.keys[0]))
     if found != 0:
         call_at(work.calls.judge, work, feature, abs(found), np.int64(found < 0))
+        desk, weight = work.desk, weight_of(work.target, work.desk.sides, WHOLE)
+        desk.gain[feature] = charged(work.criterion, desk.gain[feature], desk.test[N_ALLOWED], weight)
     return np.int64(n_values > 0)
 
 
@@ -117,6 +122,7 @@ def _best_threshold(work, start, n, in_table):
     learns = work.rules.missing == LEARNED and rows_of(target, sides, GONE) > 0.0
     whole = WHOLE if learns else KNOWN
     bar, scale, missing, is_found = NO_GAIN, 0.0, np.int64(0), False
+    ahead, feature = lead(work.criterion, weight_of(target, sides, WHOLE)), desk.test[TESTED]
     for turn in range(2 if learns else 1):
         clear(sides, BELOW)
         if turn == 1:
@@ -143,10 +149,14 @@ def _best_threshold(work, start, n, in_table):
                 subtract(sides, whole, BELOW, ABOVE)
             if not is_large(work, sides, BELOW) or not is_large(work, sides, ABOVE):
                 continue
+            below, above = weight_of(target, sides, BELOW), weight_of(target, sides, ABOVE)
+            if not allows(work.criterion, feature, last, following, below, above):
+                continue
+            desk.test[N_ALLOWED] += 1
             found = score(target, work.criterion, sides, BELOW, ABOVE)
             if found > bar:
                 scale = max(scale, abs(found))
-                bar, missing, is_found = found + TIE * scale, np.int64(1 - turn), True
+                bar, missing, is_found = found + max(TIE * scale, ahead), np.int64(1 - turn), True
                 copy_sums(sides, BELOW, sides, BEST_BELOW)
                 _one_cut(desk, last, following)
     if is_found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.bottom_up import cut_where_cheaper
+from dtnumba.case_pruning import Costs
 from dtnumba.log_gamma import binomial_upper
 from dtnumba.pruner import Pruner, is_number, pruner
-from dtnumba.trees import joined
+from dtnumba.raised_cases import pruned_with_cases
+from dtnumba.trees import FRACTIONAL, joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,12 +87,20 @@ class ErrorBased(Pruner):
     def _cost(self, nodes: NDArray[np.int64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
         return self.expected(counts)
 
+    def _costs(self) -> Costs:
+        z, high = _normal(float(self.confidence), is_table=self.estimate == "release8")
+        return Costs(math.log(self.confidence), z, high, SLACK, True)
+
     def _raised(self, subject: Subject) -> Trees:
         from dtnumba.raising import Raising
         from dtnumba.recounting import changed, counted_trees, workers_of
 
         parts = []
         for tree in counted_trees(subject):
+            if tree.trees.policy == FRACTIONAL and self.estimate != "exact":
+                (codes, weight), *_ = tree.additions.parts
+                parts.append(pruned_with_cases(tree.trees, tree.cells, codes, weight, self._costs()))
+                continue
             given = (tree.trees, tree.cells, tree.additions, tree.leaf_of_row, self._cost, SLACK)
             state = Raising(*given, workers_of(subject))
             state.run(tree.kept, _weights)
@@ -119,21 +130,27 @@ def extra_errors(n: Any, errors: Any, confidence: float, estimate: str = "releas
     n, errors = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(errors, np.float64))
     if estimate == "exact":
         return np.asarray(n * binomial_upper(n.ravel(), errors.ravel(), confidence).reshape(n.shape) - errors)
-    is_table = estimate == "release8"
-    z = float(np.interp(confidence, _TAILS, _DEVIATES)) if is_table else max(NormalDist().inv_cdf(1 - confidence), 0.0)
+    z, high = _normal(confidence, is_table=estimate == "release8")
     size = np.maximum(n, 1e-300)
     none = n * -np.expm1(np.log(confidence) / size)
-    one = _normal_extra(size, np.ones(n.shape), z, is_table)
-    some = _normal_extra(size, errors, z, is_table)
+    one = _normal_extra(size, np.ones(n.shape), z, high)
+    some = _normal_extra(size, errors, z, high)
     between = none + errors * (one - none)
     extra = np.where(errors < 1e-6, none, np.where(errors < 0.9999, between, some))
     return np.where(n > 0, extra, 0.0)
 
 
-def _normal_extra(n: NDArray[np.float64], errors: NDArray[np.float64], z: float, is_table: bool) -> Any:
+def _normal(confidence: float, *, is_table: bool) -> tuple[float, float]:
+    """Return the quantile, and the share of the rest that is added where nearly all rows are errors."""
+    if is_table:
+        return float(np.interp(confidence, _TAILS, _DEVIATES)), 0.67
+    return max(NormalDist().inv_cdf(1 - confidence), 0.0), 1.0
+
+
+def _normal_extra(n: NDArray[np.float64], errors: NDArray[np.float64], z: float, high: float) -> Any:
     """Return U by the normal approximation, for one error or more."""
     e, squared = errors + 0.5, z * z
     inside = np.maximum(squared * (e * (1.0 - e / n) + squared / 4.0), 0.0)
     upper = n * (e + squared / 2.0 + np.sqrt(inside)) / (n + squared) - errors
-    left = np.maximum(n - errors, 0.0) * (0.67 if is_table else 1.0)
+    left = np.maximum(n - errors, 0.0) * high
     return np.where(e >= n, left, upper)

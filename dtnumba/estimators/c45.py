@@ -1,0 +1,217 @@
+"""C4.5: gain ratio, missing values in parts, pruning by expected errors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba._jit import n_workers
+from dtnumba.counted_rows import dense_cells
+from dtnumba.estimators._classical import ClassicalParams, ClassicalTree
+from dtnumba.estimators._docs import documented
+from dtnumba.estimators._parameters import PRUNER, Rule, is_real, one_of, parameter, whole, yes_or_no
+from dtnumba.estimators._prunable import Grown, split_weight
+from dtnumba.growers.c45 import C45Options, collapsed, first_windows, grow_c45, window_size
+from dtnumba.mixtures import mixtures_of
+from dtnumba.pruners import ErrorBased, ReducedError
+from dtnumba.raised_cases import recounted, with_empty_filled
+from dtnumba.tree_view import TreeView
+from dtnumba.trees import LEAF
+from dtnumba.weights import fixed_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.labels import Labels
+    from dtnumba.pruner import Pruner
+    from dtnumba.trees import Trees
+    from dtnumba.weights import Weights
+
+N_TRIALS = 10  # windows to begin with, as in release 8
+
+_CONFIDENCE = Rule(lambda value: is_real(value) and 0.0 < value < 1.0, "a float in the range (0.0, 1.0)")
+_OBJECTS = Rule(lambda value: is_real(value) and value > 0.0, "a number above 0")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class C45Params(ClassicalParams):
+    """Parameters of C4.5.
+
+    Parameters
+    ----------
+    confidence : float
+        Of error-based pruning; smaller means smaller trees.
+    min_objects : float
+        At least two branches of every test have rows of this weight.
+    prune : "error_based", "reduced_error", another pruner or None
+        "error_based": by ``confidence``. "reduced_error": by rows that are set aside, see ``n_folds``.
+    subtree_raising : bool
+        Whether the heaviest branch may take the place of its node; J48 does so in error-based pruning alone.
+    collapse : bool
+        Whether a subtree that errs as much as a leaf on its own rows becomes one; not before reduced-error pruning.
+    subset : bool
+        Whether levels are merged into groups with a branch each, as long as that raises the gain ratio.
+    binary_splits : bool
+        Whether a test on a category is one level against the rest.
+    mdl_correction : bool
+        Whether a cut pays log2(number of cuts) / weight of the node for having been chosen among others.
+    average_gain_rule : bool
+        Whether columns of gain below average are left out; columns with levels for 30 % of the rows are not averaged.
+    laplace : bool
+        Whether ``predict_proba`` adds one row of each class to each leaf.
+    n_folds : int
+        "reduced_error" sets one fold of so many aside.
+    windowing : bool
+        Whether to grow trees on a part of the rows that takes in those it gets wrong, from ten beginnings, and keep the
+        tree of fewest expected errors.
+    variant : "j48" or "release8"
+        Where the two differ. J48: quantiles of the normal distribution are exact, gains and ratios must be larger by
+        1e-6 to win, a test must gain something, and collapsing counts the whole subtree. Release 8: quantiles come from
+        a table, and a test that gains nothing may be taken.
+
+    """
+
+    confidence: float = parameter(0.25, _CONFIDENCE)
+    min_objects: float = parameter(2, _OBJECTS)
+    prune: Any = parameter("error_based", PRUNER)  # noqa: RUF009  a field
+    subtree_raising: bool = yes_or_no(True)
+    collapse: bool = yes_or_no(True)
+    subset: bool = yes_or_no(False)
+    binary_splits: bool = yes_or_no(False)
+    mdl_correction: bool = yes_or_no(True)
+    average_gain_rule: bool = yes_or_no(True)
+    laplace: bool = yes_or_no(False)
+    n_folds: int = parameter(3, whole(2, 1000))
+    windowing: bool = yes_or_no(False)
+    variant: str = parameter("j48", one_of("j48", "release8"))
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class C45Classifier(ClassicalTree, C45Params):
+    """A tree of C4.5 (Quinlan 1993), as release 8 grows it or as Weka's J48 does.
+
+    At each node the cut of largest gain stands for a column of numbers, and a child a level for one of categories; of
+    the columns whose gain is average or more, the one of largest gain ratio wins, the first one on ties. A row that
+    lacks the value of a test goes down all its branches in parts, in ``fit`` and in ``predict``. Cuts are values of the
+    table. A level that no row of a node has gets a leaf that says what the node says.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels, sorted.
+    n_classes_ : int
+        How many there are.
+    n_outputs_, n_features_in_ : int
+        Columns of the target and of the table in ``fit``.
+    feature_names_in_ : array of str
+        Names of the columns; only where all of them are text.
+    categories_ : list of array or None
+        The levels of each column, None of one of numbers; only where there are categories.
+    tree_ : TreeView
+        The tree under scikit-learn's column names.
+
+    Examples
+    --------
+    >>> from dtnumba import C45Classifier
+    >>> X = [["sunny", 85], ["sunny", 90], ["overcast", 78], ["rain", 96], ["rain", 70], ["overcast", 65]]
+    >>> tree = C45Classifier(categorical_features=[0]).fit(X, ["stay", "stay", "play", "play", "play", "play"])
+    >>> tree.predict([["sunny", 70], [None, 80]]).tolist()
+    ['stay', 'play']
+
+    """
+
+    criterion = "gain_ratio"  # what nodes of a pruned tree are described by
+    missing = "fractional"
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.subset and self.binary_splits:
+            raise ValueError(
+                "subset=True merges levels into groups, and binary_splits=True parts one level from the rest: choose "
+                "one of them"
+            )
+
+    def _pruner(self) -> Pruner | None:
+        method = vars(self)["prune"]
+        if isinstance(method, str) and method == "error_based":
+            estimate = "j48" if self.variant == "j48" else "release8"
+            return ErrorBased(float(self.confidence), bool(self.subtree_raising), estimate)
+        if isinstance(method, str) and method == "reduced_error":
+            raises = self.variant != "j48" and bool(self.subtree_raising)
+            return ReducedError(fraction=1.0 / self.n_folds, raising=raises)
+        return super()._pruner()
+
+    def _grow(self, table: Any, known: Labels, weights: Weights) -> Trees:
+        options = C45Options(
+            min_objects=float(self.min_objects),
+            subset=bool(self.subset),
+            binary_splits=bool(self.binary_splits),
+            mdl_correction=bool(self.mdl_correction),
+            average_gain_rule=bool(self.average_gain_rule),
+            variant=self.variant,
+            n_jobs=self.n_jobs,
+        )
+        trees = grow_c45(table, known, weights, options)
+        pruner = self._pruner()
+        if not self.collapse or (pruner is not None and pruner.held_out is not None):
+            return trees
+        return collapsed(trees, int(known.sizes[0]), self.variant)
+
+    def _learned_tree(self, table: Any, known: Labels, weight: Any, given: Any, seed: int) -> Trees:
+        if not self.windowing:
+            return super()._learned_tree(table, known, weight, given, seed)
+        pruner = self._pruner()
+        weight, set_aside = split_weight(pruner, weight, table.n_rows, seed)
+        counts = fixed_weights(weight, table.n_rows)
+        judge = ErrorBased(float(self.confidence))
+        trials: list[tuple[float, int, Trees]] = []
+        for start in first_windows(known.codes[:, 0], counts, seed, N_TRIALS):
+            trees = self._windowed(table, known, counts, start)
+            if pruner is not None:
+                trees = self._pruned(pruner, trees, known.sizes, Grown(table, known, set_aside, given))
+            leaves = trees.feature == LEAF
+            expected = judge.expected(trees.value[leaves] * trees.weight[leaves, None]).sum()
+            trials.append((float(expected), len(trials), trees))
+        return min(trials, key=lambda trial: trial[:2])[2]
+
+    def _windowed(self, table: Any, known: Labels, counts: Weights, order: NDArray[np.int64]) -> Trees:
+        """Return the best tree of windows that take in rows which the last tree got wrong, counted with all rows."""
+        weight, codes = np.asarray(counts.integers * counts.unit, np.float64), known.codes[:, 0]
+        size, (inside, best, fewest) = window_size(len(order)), (np.zeros(len(weight), bool), None, math.inf)
+        inside[order[:size]] = True
+        step, workers = max(size // 5, 1), n_workers(self.n_jobs)
+        while True:
+            trees = self._grow(table, known, fixed_weights(np.where(inside, weight, 0.0), table.n_rows))
+            wrong = mixtures_of(table, trees, workers)[0].argmax(axis=1) != codes
+            errors = float(weight[wrong].sum())
+            if errors < fewest:
+                best, fewest = trees, errors
+            missed = order[(wrong & ~inside)[order]]
+            if not len(missed):
+                break
+            inside[missed[: max(min(len(missed), step), len(missed) // 2)]] = True
+        assert best is not None
+        return recounted(best, dense_cells(table), codes, weight)
+
+    def predict_proba(self, X: Any, check_input: bool = True) -> Any:
+        """Return the share of each class in every row's leaf, or mixed from its leaves; see ``laplace``."""
+        table = self._table(X)
+        return self._speaking().shares(table, self.n_jobs)[0]
+
+    def _speaking(self) -> TreeView:
+        """Return the tree that says shares, with ``laplace`` those with one more row of each class."""
+        tree = self._fitted().tree_
+        if not self.laplace:
+            return tree
+        self._refuse_compact("predict_proba with laplace=True")
+        trees = tree.trees
+        n_classes, weight = trees.value.shape[1], trees.weight[:, None]
+        return TreeView(
+            with_empty_filled(trees._replace(value=(trees.value * weight + 1.0) / (weight + n_classes))),
+            tree.n_features,
+            tree.n_classes.tolist(),
+        )
