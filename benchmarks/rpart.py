@@ -199,7 +199,8 @@ def main(oracles, folder):
         print(f"{name:40s} splits {counts[1]}/{counts[0]}, surrogates {counts[3]}/{counts[2]}, {leaves}{shown}")
         for note in notes[:6]:
             print("    " + note)
-    print(f"splits {totals[1]} of {totals[0]}, surrogates {totals[3]} of {totals[2]}, leaves {n_alike} of {len(results)}")
+    print(f"splits {totals[1]} of {totals[0]}, surrogates {totals[3]} of {totals[2]}")
+    print(f"as many leaves in {n_alike} of {len(results)} trees")
 
 
 if __name__ == "__main__":

@@ -354,6 +354,17 @@ class Poisson(NamedTuple):
         return y * math.log(y / value) - y + value if y > 0.0 else value
 
 
+@part
+class PoissonWithZeros(Poisson):
+    """Half Poisson deviance where a side of a split may sum to zero: what R's rpart makes of "poisson"."""
+
+    __slots__ = ()
+
+    def score(self, left, right, weight_left, weight_right):
+        found = left[0] * math.log(left[0] / weight_left) if left[0] > 0.0 else 0.0
+        return found + (right[0] * math.log(right[0] / weight_right) if right[0] > 0.0 else 0.0)
+
+
 @criterion("absolute_error")
 class AbsoluteError(NamedTuple):
     """Mean absolute deviation from the median; leaves hold the median (the middle of the two halves' edges)."""

@@ -138,6 +138,7 @@ class Weights:
     total: float
     kept: NDArray[np.uint32]  # (k,) rows of positive weight
     n_rows: int
+    plain: NDArray[np.float64] | None = None  # (n,) what rows count without costs and priors, where that differs
 
     @property
     def are_one(self) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import Limits
-from strategies import examples, same_trees
+from strategies import examples, interpreted_only, same_trees
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier
 from dtnumba._jit import COMPILED
@@ -261,3 +261,23 @@ def test_surrogates_are_those_of_rpart():
         # rpart's left child may be the one above the cut.
         swapped = 2 * key in RPART and trees.n_samples[below[0]] != RPART[2 * key][0]
         places[2 * key], places[2 * key + 1] = below[::-1] if swapped else below
+
+
+def test_surrogates_agree_by_rows_whatever_the_priors():
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=80)
+    X = np.column_stack([x, x + 0.4 * draw.normal(size=80)])
+    tree = DecisionTreeClassifier(missing="surrogate", max_depth=1, priors=[0.9, 0.1]).fit(X, x > 0.3)
+    stand_in = tree.trees_.surrogates
+    above = X[:, 1] > stand_in.threshold[0]
+    assert stand_in.agreement[0] == pytest.approx(np.mean((x > 0.3) == above))
+
+
+@pytest.mark.small
+@interpreted_only
+def test_a_side_without_events_is_one_with_surrogates_only():
+    leaves = [
+        DecisionTreeRegressor(criterion="poisson", missing=missing).fit([[0], [0], [1], [1]], [0, 0, 3, 4]).n_leaves_
+        for missing in ("surrogate", "learned")
+    ]
+    assert leaves == [2, 1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from dtnumba.cost_gini import CostGini
 from dtnumba.costs import NO_STAKES, LeastCost, Stakes, stakes_of
-from dtnumba.criteria import resolve_criterion
+from dtnumba.criteria import PoissonWithZeros, resolve_criterion
 from dtnumba.errors import not_fitted
 from dtnumba.labels import Labels, Values, read_labels, read_values, read_y
 from dtnumba.table import Seen, Table, first_missing, plain_table, read_table
@@ -281,7 +281,8 @@ class Regressor(Estimator):
         return NO_STAKES
 
     def _resolve_criterion(self, values: Values, total: float, n_features: int, stakes: Stakes) -> Any:
-        return resolve_criterion(self.criterion, values.kind, total, n_features)
+        is_as_rpart = self.criterion == "poisson" and vars(self).get("missing") == "surrogate"
+        return resolve_criterion(PoissonWithZeros if is_as_rpart else self.criterion, values.kind, total, n_features)
 
     def _weigh(
         self, values: Values, weight: NDArray[np.float64] | None, stakes: Stakes = NO_STAKES

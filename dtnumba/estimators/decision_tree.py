@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from dtnumba.training import UNLIMITED, demand_means, numbers_seen, train_tree
 from dtnumba.tree_view import TreeView
 from dtnumba.user_criterion import refuse
 from dtnumba.weakest_link import pruning_path
-from dtnumba.weights import fixed_weights, read_weight
+from dtnumba.weights import Weights, fixed_weights, read_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,7 +105,7 @@ class OneTree(Prunable):
         weight, set_aside = split_weight(pruner, read_weight(sample_weight, table.n_rows), table.n_rows, seed)
         weight, judges = read_judges(self, table, known, weight, (X_val, y_val), seed)
         size, learned = self._size(table, known, weight, judges, seed)
-        weights = fixed_weights(self._weigh(known, weight, stakes), table.n_rows)
+        weights = self._weights(known, weight, stakes, table.n_rows)
         criterion = self._resolve_criterion(known, weights.total, table.n_features, stakes)
         settings = self._resolve(
             table.n_rows, table.n_features, weights.total, seed, UNLIMITED if judges is not None else size
@@ -128,6 +128,13 @@ class OneTree(Prunable):
         tree = TreeView(trees, table.n_features, known.sizes)
         learned |= {**self._learned_from(known, stakes), "tree_": tree, "max_features_": settings.n_drawn}
         return self._learn(table, **learned)
+
+    def _weights(self, known: Any, weight: Any, stakes: Any, n_rows: int) -> Weights:
+        weights = fixed_weights(self._weigh(known, weight, stakes), n_rows)
+        if stakes.priors is None and stakes.factors is None:
+            return weights
+        plain = self._weigh(known, weight)
+        return replace(weights, plain=np.ones(n_rows) if plain is None else plain)
 
     def _size(self, table: Any, known: Any, weight: Any, judges: Any, seed: int) -> tuple[int | None, dict[str, Any]]:
         """Return the most leaves that growth may make, None for any number, and what was learned on the way."""

@@ -143,6 +143,7 @@ class Ground(NamedTuple):
     grown: GrownNodes
     desk: Desk
     calls: Calls
+    plain: np.ndarray  # (n_rows,) float64: what rows count without costs and priors; empty: as they grow
 
 
 class Scoring(NamedTuple):

@@ -40,7 +40,7 @@ from dtnumba.growers.cases import (
     TOO_WIDE,
 )
 from dtnumba.growers.sums import rows_of, weight_of
-from dtnumba.growers.surrogates import way_by_surrogates
+from dtnumba.growers.surrogates import heavier_side, way_by_surrogates
 from dtnumba.trees import STAYS
 
 _MOST_NAMED = 254  # the last child that a missing value may be sent to
@@ -196,12 +196,10 @@ def _place_missing(work, node, start, stop):
 
 
 @inline
-def _last_resort(work):
+def _last_resort(work, start, stop):
     """Return where a row goes that every surrogate leaves undecided: the heavier child, if there is one."""
-    desk = work.desk
-    if work.rules.use_surrogate < 2 or desk.place[0] == desk.place[1]:
-        return np.int64(STAYS)
-    return np.int64(0 if desk.place[0] > desk.place[1] else 1)
+    side = heavier_side(work, start, stop) if work.rules.use_surrogate == 2 else np.int64(-1)
+    return side if side >= 0 else np.int64(STAYS)
 
 
 @kernel
@@ -230,7 +228,7 @@ def divide(work, node, start, stop):
             return np.int64(CASES_FULL)
     _write_test(work, node, feature, fan)
     if rules.missing == SURROGATE:
-        nodes[node, MISSING] = _last_resort(work)
+        nodes[node, MISSING] = _last_resort(work, start, stop)
         if rules.use_surrogate > 0 and rules.max_surrogates > 0:
             call_at(work.calls.surrogates, work, node, start, stop)
     if not goes_all_ways and n_gone > 0:

@@ -10,7 +10,7 @@ import numpy as np
 from dtnumba._jit import entry_of
 from dtnumba.binned_table import histogram_of
 from dtnumba.bins import rank_codes
-from dtnumba.criteria import CRITERIA
+from dtnumba.criteria import CRITERIA, PoissonWithZeros
 from dtnumba.frontier import AllFeatures, BestFirst, DepthFirst, SomeFeatures
 from dtnumba.grow import NO_LIMIT
 from dtnumba.growers import cases
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 # Criteria that are concave in the shares of two classes, or are the spread of numbers around their mean
 _CONCAVE = ("gini", "entropy", "error", "twoing", "chi2", "squared_error", "poisson")
+_NOT_OTHER = np.empty(0)
 _MOST_TABLE = 1 << 22  # numbers in the table of a numeric feature
 
 
@@ -41,7 +42,7 @@ def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> 
     """Return the options in kernels' terms."""
     is_one = len(sums.offsets) == 2
     width, of_classes = int(sums.offsets[-1]), isinstance(sums, ClassSums)
-    known = tuple(CRITERIA[name] for name in _CONCAVE)
+    known = (*(CRITERIA[name] for name in _CONCAVE), PoissonWithZeros)
     is_proven = type(criterion) in known and is_one and width == (2 if of_classes else 1)
     return Rules(
         missing=MISSING[options.missing],
@@ -182,13 +183,16 @@ def _enlarged(grown: GrownNodes) -> GrownNodes:
     return grown._replace(**larger)
 
 
-def work_on(table: Coded, sums: Any, criterion: Any, limits: Any, rules: Rules, n: int) -> GeneralWork:
+def work_on(
+    table: Coded, sums: Any, criterion: Any, limits: Any, rules: Rules, n: int, plain: NDArray[np.float64] = _NOT_OTHER
+) -> GeneralWork:
     """Return all that growth over n rows needs, its rows not listed yet."""
     n_stats, n_values = int(sums.offsets[-1]) + 2, 0 if isinstance(sums, ClassSums) else len(sums.centre)
     order: Any = BestFirst() if limits.max_leaves < NO_LIMIT else DepthFirst()
     drawing: Any = SomeFeatures(limits.features_key) if limits.n_drawn < len(table.codes) else AllFeatures()
     grown, desk = new_grown(table, n_stats, n_values, n, rules), new_desk(table, n_stats, n, rules)
-    ground = Ground(table.codes, table.n_codes, table.nominal, sums, limits, rules, grown, desk, Calls(0, 0, 0, 0, 0))
+    codes, n_codes, calls = table.codes, table.n_codes, Calls(0, 0, 0, 0, 0)
+    ground = Ground(codes, n_codes, table.nominal, sums, limits, rules, grown, desk, calls, plain)
     scoring = Scoring(ground, criterion)
     ground = ground._replace(calls=_calls_of(scoring))
     return GeneralWork(scoring._replace(ground=ground), order, drawing)
@@ -198,11 +202,11 @@ def _calls_of(scoring: Scoring) -> Calls:
     """Return the kernels that a fit needs, compiled where need be."""
     nominal, rules = scoring.nominal, scoring.rules
     at_number = {cases.THRESHOLD: look_for_threshold, cases.INTERVAL: look_for_interval, cases.RANGES: look_for_ranges}
-    at_category = {cases.MULTIWAY: look_at_each_level, cases.MERGED: look_at_merged_levels}
+    at_category = {cases.MULTIWAY: look_at_each_level, cases.MERGED: look_at_merged_levels}.get(rules.categorical)
     seeks_surrogates = rules.missing == cases.SURROGATE and rules.use_surrogate > 0 and rules.max_surrogates > 0
     return Calls(
         number=entry_of(at_number[rules.numeric], scoring) if (nominal == 0).any() else 0,
-        category=entry_of(at_category.get(rules.categorical, look_at_two_sides), scoring) if (nominal == 1).any() else 0,
+        category=entry_of(at_category or look_at_two_sides, scoring) if (nominal == 1).any() else 0,
         judge=entry_of(judge, scoring),
         divide=entry_of(divide, scoring.ground),
         surrogates=entry_of(find_surrogates, scoring.ground) if seeks_surrogates else 0,
@@ -230,6 +234,7 @@ def train_general(table: Features, known: Any, criterion: Any, weights: Weights,
     sums = sums_of(known, criterion, kept)
     own = coded(table, kept, settings.max_bins, settings.workers)
     rules = rules_of(settings.options, criterion, sums)
-    work = work_on(own, sums, criterion, settings.limits(weights.total), rules, len(kept))
+    plain = _NOT_OTHER if weights.plain is None else weights.plain
+    work = work_on(own, sums, criterion, settings.limits(weights.total), rules, len(kept), plain)
     weight = np.asarray(weights.integers[kept] * weights.unit, np.float64)
     return grow_rows(work, kept, weight, own.bins)

@@ -29,6 +29,22 @@ _LEAST = 1e-10
 _LEFT, _RIGHT, _N_LEFT, _N_RIGHT = range(4)
 
 
+@inline
+def _heft(work, i):
+    """Return what the i-th row listed counts here: without the costs and priors that it grows by."""
+    return work.plain[work.grown.row[i]] if len(work.plain) > 0 else work.grown.weight[i]
+
+
+@inline
+def heavier_side(work, start, stop):
+    """Return the side to which the test of a node sends more weight, -1 where both have as much."""
+    left = right = 0.0
+    for i in range(stop - start):
+        left += _heft(work, start + i) if work.desk.way[i] == 0 else 0.0
+        right += _heft(work, start + i) if work.desk.way[i] == 1 else 0.0
+    return np.int64(-1 if left == right else left < right)
+
+
 @kernel
 def find_surrogates(work, node, start, stop):
     """Write the surrogates of a node, the best first, and return how many; desk.way holds where its test sends rows."""
@@ -36,8 +52,8 @@ def find_surrogates(work, node, start, stop):
     first, n, left, right = state[SURROGATES_USED], np.int64(0), 0.0, 0.0
     feature = grown.nodes[node, FEATURE]
     for i in range(stop - start):
-        left += grown.weight[start + i] if desk.way[i] == 0 else 0.0
-        right += grown.weight[start + i] if desk.way[i] == 1 else 0.0
+        left += _heft(work, start + i) if desk.way[i] == 0 else 0.0
+        right += _heft(work, start + i) if desk.way[i] == 1 else 0.0
     for other in range(len(work.n_codes)):
         if other == feature:
             continue
@@ -76,15 +92,15 @@ def find_surrogates(work, node, start, stop):
 @inline
 def _best_cut(work, other, start, stop):
     """Return the agreement of the best cut of a number, of the heavier side, the weight, the cut and its direction."""
-    desk, grown = work.desk, work.grown
+    desk = work.desk
     n = sort_rows(work, other, start, stop)
     left = right = rows = 0.0
     for i in range(n):
         place = place_of(desk.keys[i])
         if desk.way[place] != ALL_WAYS:
             rows += 1.0
-            left += grown.weight[start + place] if desk.way[place] == 0 else 0.0
-            right += grown.weight[start + place] if desk.way[place] == 1 else 0.0
+            left += _heft(work, start + place) if desk.way[place] == 0 else 0.0
+            right += _heft(work, start + place) if desk.way[place] == 1 else 0.0
     majority = agree = max(left, right)
     left_below = right_below = seen = 0.0
     last, following, below_left = np.int64(-1), np.int64(-1), np.int64(0)
@@ -99,8 +115,8 @@ def _best_cut(work, other, start, stop):
         place = place_of(desk.keys[i])
         if desk.way[place] != ALL_WAYS:
             seen += 1.0
-            left_below += grown.weight[start + place] if desk.way[place] == 0 else 0.0
-            right_below += grown.weight[start + place] if desk.way[place] == 1 else 0.0
+            left_below += _heft(work, start + place) if desk.way[place] == 0 else 0.0
+            right_below += _heft(work, start + place) if desk.way[place] == 1 else 0.0
     return agree, majority, left + right, last, following, below_left
 
 
@@ -112,7 +128,7 @@ def _vote(work, other, start, stop):
         for k in range(4):
             desk.votes[code, k] = 0.0
     for i in range(stop - start):
-        code, weight = np.int64(work.codes[other, grown.row[start + i]]), grown.weight[start + i]
+        code, weight = np.int64(work.codes[other, grown.row[start + i]]), _heft(work, start + i)
         if code < work.n_codes[other] and desk.way[i] == 0:
             desk.votes[code, _LEFT] += weight
             desk.votes[code, _N_LEFT] += 1.0
