@@ -24,8 +24,8 @@ from dtnumba.growers.cases import (
     TESTED,
     WHOLE,
 )
-from dtnumba.growers.groups import code_of, fill_table, fits_table, groups_of, place_of, sort_and_sum
 from dtnumba.growers.entropy_cut import best_entropy_cut
+from dtnumba.growers.groups import code_of, fill_table, fits_table, groups_of, place_of, sort_and_sum
 from dtnumba.growers.prices import charged
 from dtnumba.growers.sums import add_row, add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
 
