@@ -1,9 +1,9 @@
 """All learners of classes side by side (Nilsson 1998, section 6.7): how often each is right on rows held out.
 
 The tables are those that come with scikit-learn, or those of a folder that is given, with ``datasets.json`` and the
-``dtdata.py`` that reads them: ``accuracy.py [FOLDER [MOST_ROWS]]``. Each row of what is printed is a learner on a table:
-accuracy by ten-fold cross-validation with its standard error, the leaves of the tree of all rows (of a forest, all
-trees together; of rules, how many), and the seconds of a fit.
+``dtdata.py`` that reads them: ``accuracy.py [FOLDER [MOST_ROWS]]``. Each row of what is printed is a learner on a
+table: accuracy by ten-fold cross-validation with its standard error, the leaves of the tree of all rows (of a forest,
+of all trees together; of rules, how many), and the seconds of a fit.
 """
 
 import sys

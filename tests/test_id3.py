@@ -99,6 +99,22 @@ def test_a_missing_value_is_a_value_where_fit_met_it():
     assert before.predict_proba(np.array([[None], ["new"]], dtype=object)).tolist() == [[0.5, 0.5], [0.5, 0.5]]
 
 
+@pytest.mark.parametrize("binary", [False, True])
+def test_being_missing_can_be_the_whole_test(binary):
+    numbers, categories = np.array([[1.0], [1.0], [np.nan]]), np.array([["a"], ["a"], [None]], dtype=object)
+    for X in (numbers, categories):
+        assert ID3Classifier(binary=binary).fit(X, [0, 0, 1]).predict(X).tolist() == [0, 0, 1]
+
+
+def test_raised_branches_count_rows_that_would_end_above():
+    rng = np.random.default_rng(0)
+    X = rng.choice(np.array(["a", "b", "c", None], dtype=object), (80, 4))
+    y = (X[:, 0] == "a") ^ (rng.random(80) < 0.2)
+    whole, pruned = ID3Classifier().fit(X, y), ID3Classifier(prune="error_based").fit(X, y)
+    assert pruned.n_leaves_ < whole.n_leaves_
+    assert whole.prune("error_based", X, y).n_leaves_ == pruned.n_leaves_
+
+
 def test_a_budget_of_leaves_is_spent_where_most_is_gained():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 0], [1, 1], [1, 1], [2, 0], [2, 0]])
     y = [0, 0, 0, 0, 1, 1, 2, 2]
