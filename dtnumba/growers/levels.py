@@ -50,6 +50,8 @@ def look_at_category(work, feature, start, stop):
     desk, rules = work.desk, work.rules
     desk.gain[feature], desk.information[feature], desk.test[TESTED] = NO_GAIN, 0.0, feature
     desk.test[N_TEST_CUTS] = 0
+    if rules.categorical == MULTIWAY and _is_one_level(work, feature, start, stop):
+        return False
     n = desk.test[N_GROUPS] = groups_of(work.ground, feature, start, stop)
     has_gone = rows_of(work.target, desk.sides, GONE) > 0.0
     is_value = has_gone and (rules.missing in (LEARNED, BRANCH))
@@ -66,6 +68,17 @@ def look_at_category(work, feature, start, stop):
         n_children = np.int64(2 if _two_way(work, n, is_placed) else 0)
     if n_children > 0:
         judge(work, feature, n_children, is_placed)
+    return True
+
+
+@inline
+def _is_one_level(work, feature, start, stop):
+    """Tell whether all rows have one level, as they do below a node that has parted it: quicker than to sum them."""
+    codes, rows = work.codes, work.grown.row
+    first = codes[feature, rows[start]]
+    for i in range(start + 1, stop):
+        if codes[feature, rows[i]] != first:
+            return False
     return True
 
 
