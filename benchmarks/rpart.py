@@ -1,9 +1,9 @@
 """Trees with surrogates against R's rpart, node by node.
 
 ``python benchmarks/rpart.py ORACLES DATA``: a folder with rpart_shared.json, and the data sets that it names with
-their dtdata.py. Of every configuration whose splits depend on the data alone (no shrunken rates), each split of rpart
-is looked for at the same node here: its variable, what goes where, its rows, its improvement and its surrogates. Where
-the variable differs, it is a tie if both improve alike.
+their dtdata.py. Each split that rpart shows is looked for at the same node here: its variable, what goes where, its
+rows, its improvement and its surrogates. Where the variable differs, it is a tie if both improve alike. Then the tree
+is pruned by rpart's cp: how many leaves are left, and what they predict; rates that rpart shrinks are not compared.
 """
 
 import json
@@ -12,9 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor
-from dtnumba.predict import leaves_of
-from dtnumba.trees import LEAF
+from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, prune
+from dtnumba.pruners import CostComplexity
 
 CLOSE = 2e-5  # rpart's answers have eight digits
 
@@ -29,15 +28,20 @@ class Data:
         self.levels = {column["name"]: column.get("levels") for column in schema}
         self.classes = self.levels[given["target"]]
         has_target = ~np.isnan(self.y) if self.classes is None else self.y >= 0
-        is_test = dtdata.is_test(len(self.y))
-        if "TEST" not in str(given["split"]):
-            is_test[:] = False
-        self.train, self.test = has_target & ~is_test, has_target & is_test
+        is_test, uses_all = dtdata.is_test(len(self.y)), "TEST" not in str(given["split"])
+        self.train = has_target if uses_all else has_target & ~is_test
+        self.test = np.ones(len(self.y), bool) if uses_all else is_test
+        self.weight = None
+        if given["weights"] != "none":
+            place = np.cumsum(~is_test) - 1
+            self.weight = (1.0 + place % 3)[self.train]
 
 
 def fitted(given, data, criterion):
     control = given["control"]
     estimator = DecisionTreeClassifier if given["method"] == "class" else DecisionTreeRegressor
+    parms = given["parms"] if isinstance(given["parms"], dict) else {}
+    more = {"priors": parms.get("prior"), "costs": parms.get("loss")} if given["method"] == "class" else {}
     model = estimator(
         criterion=criterion,
         missing="surrogate",
@@ -49,8 +53,9 @@ def fitted(given, data, criterion):
         max_depth=control["maxdepth"],
         categorical_features=np.flatnonzero(data.nominal).tolist() or None,
         n_jobs=1,
+        **more,
     )
-    return model.fit(data.X[data.train], data.y[data.train])
+    return model.fit(data.X[data.train], data.y[data.train], sample_weight=data.weight)
 
 
 def side_of_levels(model, data, f, split, way):
@@ -100,20 +105,25 @@ def left_is_below(data, f, split):
 
 
 def improvement(model, node, given):
+    """Return the gain in rpart's unit: of the total, of squares by the node's own, of a deviance twice the half."""
     trees = model.trees_
-    gain = trees.gain[node] * (1.0 if given["method"] == "anova" else trees.weight[node])
     if given["method"] == "anova":
-        return gain / trees.impurity[node]
-    return gain * (np.log(2.0) if "information" in str(given["parms"]) else 1.0)
+        return trees.gain[node] / trees.impurity[node]
+    parms = given["parms"]
+    changed = isinstance(parms, dict) and ("prior" in parms or "loss" in parms)
+    # Altered priors weigh the rows; rpart keeps their sum at the number of rows.
+    scale = trees.n_samples[0] / trees.weight[0] if changed else 1.0
+    unit = 2.0 if given["method"] == "poisson" else np.log(2.0) if "information" in str(parms) else 1.0
+    return trees.gain[node] * trees.weight[node] * scale * unit
 
 
 def compare(name, given, data):
     """Walk both trees together; return counts of what agrees."""
     of_class = "entropy" if "information" in str(given["parms"]) else "gini"
-    criterion = "squared_error" if given["method"] == "anova" else of_class
+    criterion = {"anova": "squared_error", "poisson": "poisson"}.get(given["method"], of_class)
     model = fitted(given, data, criterion)
-    trees, nodes = model.trees_, {node["id"]: node for node in given["nodes"]}
-    ours, stop, notes = {1: 0}, [], []
+    trees, nodes = model.trees_, {node["id"]: node for node in given.get("nodes") or given["nodes_top"]}
+    ours, notes = {1: 0}, []
     n_splits = n_same = n_surrogates = n_same_surrogates = 0
     for key in sorted(nodes):
         if key not in ours:
@@ -122,7 +132,6 @@ def compare(name, given, data):
         if theirs["n"] != trees.n_samples[node]:
             notes.append(f"node {key}: {theirs['n']} rows, here {trees.n_samples[node]}")
         if "split" not in theirs:
-            stop.append(node)
             continue
         n_splits += 1
         split = theirs["split"]
@@ -132,7 +141,6 @@ def compare(name, given, data):
             tied = abs(gap) <= CLOSE * max(1, abs(split["improve"]))
             var = data.names[trees.feature[node]] if trees.feature[node] >= 0 else "a leaf"
             notes.append(f"node {key}: {split['var']}, here {var} ({'a tie' if tied else f'improves by {gap:+.3g}'})")
-            stop.append(node)
             continue
         if abs(gap) > CLOSE * max(1, abs(split["improve"])):
             notes.append(f"node {key}: improvement {split['improve']}, here {gap:+.3g}")
@@ -150,9 +158,7 @@ def compare(name, given, data):
         n_same_surrogates += alike
         if alike < len(wanted) or len(found) != len(wanted):
             notes.append(f"node {key}: surrogates {wanted}, here {found}")
-    feature = trees.feature.copy()
-    feature[stop] = LEAF
-    return model, trees._replace(feature=feature), (n_splits, n_same, n_surrogates, n_same_surrogates), notes
+    return model, (n_splits, n_same, n_surrogates, n_same_surrogates), notes
 
 
 def surrogates_of(trees, data, node):
@@ -163,18 +169,16 @@ def surrogates_of(trees, data, node):
     return [(data.names[own.feature[s]], float(own.agreement[s]), float(own.adjusted[s])) for s in span]
 
 
-def predictions_agree(given, data, model, trees):
-    """Share of test rows with rpart's prediction, of the tree cut back to rpart's leaves; None where there are none."""
+def predictions_agree(given, data, model):
+    """Share of rows with rpart's prediction; None where it gives none."""
     wanted = given.get("pred")
-    if not wanted or not data.test.any():
+    shrinks = given["method"] == "poisson" and "shrink" not in str(given["parms"])
+    if not wanted or shrinks or not data.test.any():
         return None
-    rows = data.X[data.test][: len(wanted)]
-    table = model._table(rows)  # noqa: SLF001  the rows as levels
-    value = trees.value[leaves_of(table, trees, None, 1)]
+    found = model.predict(data.X[data.test][: len(wanted)])
     if given["method"] == "class":
-        labels = model.classes_[value.argmax(axis=1)]
-        return float(np.mean(labels == np.array(wanted)))
-    return float(np.mean(np.abs(value[:, 0] - np.array(wanted)) <= 1e-4 * np.maximum(1, np.abs(wanted))))
+        return float(np.mean(found == np.array(wanted)))
+    return float(np.mean(np.abs(found - np.array(wanted)) <= 1e-4 * np.maximum(1, np.abs(wanted))))
 
 
 def main(oracles, folder):
@@ -182,24 +186,20 @@ def main(oracles, folder):
     import dtdata
 
     results = json.loads((Path(oracles) / "rpart_shared.json").read_text())["results"]
-    totals = np.zeros(4, int)
+    totals, n_alike = np.zeros(4, int), 0
     for name, given in results.items():
-        parms = str(given["parms"])
-        if given["method"] == "poisson" or given["weights"] != "none" or "prior" in parms or "loss" in parms:
-            print(f"{name:40s} left out: {given['method']}, {given['parms']}, weights {given['weights']}")
-            continue
-        if "nodes" not in given:
-            print(f"{name:40s} left out: no nodes are given")
-            continue
         data = Data(dtdata, str(folder), given)
-        model, cut_back, counts, notes = compare(name, given, data)
-        agree = predictions_agree(given, data, model, cut_back)
+        model, counts, notes = compare(name, given, data)
+        cut_back = prune(model, CostComplexity(cp=given["control"]["cp"]))
+        agree = predictions_agree(given, data, cut_back)
         totals += counts
+        n_alike += cut_back.n_leaves_ == given["n_leaves"]
         shown = "" if agree is None else f", predictions {agree:.1%}"
-        print(f"{name:40s} splits {counts[1]}/{counts[0]}, surrogates {counts[3]}/{counts[2]}{shown}")
+        leaves = f"leaves {cut_back.n_leaves_}/{given['n_leaves']}"
+        print(f"{name:40s} splits {counts[1]}/{counts[0]}, surrogates {counts[3]}/{counts[2]}, {leaves}{shown}")
         for note in notes[:6]:
             print("    " + note)
-    print(f"splits {totals[1]} of {totals[0]}, surrogates {totals[3]} of {totals[2]}")
+    print(f"splits {totals[1]} of {totals[0]}, surrogates {totals[3]} of {totals[2]}, leaves {n_alike} of {len(results)}")
 
 
 if __name__ == "__main__":

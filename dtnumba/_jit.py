@@ -246,9 +246,10 @@ if COMPILED:
     def address_of(typingctx, value):
         """Return a pointer to a copy of a value, good until the caller returns: what kernels pass to one another.
 
-        Its items can be read off a pointer like those of the tuple: ``job.codes``. An item that is a NamedTuple with
-        ``by_address = True`` is read as a pointer in turn. A tuple of fifty arrays passed by value took a kernel of
-        thirty lines minutes to compile, because every look at an item copied all of them.
+        Its items can be read off a pointer like those of the tuple: ``job.codes``, and like its own those of the item
+        that its type ``embeds``. An item that is a NamedTuple with ``by_address = True`` is read as a pointer in turn.
+        A tuple of fifty arrays passed by value took a kernel of thirty lines minutes to compile, because every look at
+        an item copied all of them.
         """
 
         def codegen(context, builder, signature, args):
@@ -269,25 +270,59 @@ if COMPILED:
 
         return pointer.dtype(pointer), codegen
 
+    def _path_to(kind, name):
+        """Return the positions that lead to an item of a NamedTuple or of what it ``embeds``, or None."""
+        if not isinstance(kind, types.BaseNamedTuple):
+            return None
+        if name in kind.fields:
+            return [kind.fields.index(name)]
+        within = getattr(kind.instance_class, "embeds", None)
+        at = kind.fields.index(within) if within else -1
+        rest = _path_to(kind[at], name) if within else None
+        return None if rest is None else [at, *rest]
+
+    def _item_at(kind, path):
+        for at in path:
+            kind = kind[at]
+        return kind
+
+    def _is_by_address(item):
+        return getattr(getattr(item, "instance_class", None), "by_address", False)
+
     @infer_getattr
     class _Items(AttributeTemplate):
         key = types.CPointer
 
         def generic_resolve(self, pointer, name):
-            if isinstance(pointer.dtype, types.BaseNamedTuple) and name in pointer.dtype.fields:
-                item = pointer.dtype[pointer.dtype.fields.index(name)]
-                by_address = getattr(getattr(item, "instance_class", None), "by_address", False)
-                return types.CPointer(item) if by_address else item
-            return None
+            path = _path_to(pointer.dtype, name)
+            if path is None:
+                return None
+            item = _item_at(pointer.dtype, path)
+            return types.CPointer(item) if _is_by_address(item) else item
 
     @lower_getattr_generic(types.CPointer)
     def _item_of(context, builder, pointer, value, name):
-        index, item = pointer.dtype.fields.index(name), pointer.dtype[pointer.dtype.fields.index(name)]
-        place = builder.gep(value, [ir.Constant(ir.IntType(32), 0), ir.Constant(ir.IntType(32), index)])
-        if getattr(getattr(item, "instance_class", None), "by_address", False):
+        path = _path_to(pointer.dtype, name)
+        item = _item_at(pointer.dtype, path)
+        place = builder.gep(value, [ir.Constant(ir.IntType(32), at) for at in (0, *path)])
+        if _is_by_address(item):
             return place
         loaded = context.data_model_manager[item].load_from_data_pointer(builder, place)
         return impl_ret_borrowed(context, builder, item, loaded)
+
+    @intrinsic
+    def call_at(typingctx, entry, pointer, a, b, c):
+        """Call a kernel by what ``entry_of`` returned, with a pointer and three integers; return its integer."""
+
+        def codegen(context, builder, signature, args):
+            word, address = ir.IntType(64), ir.IntType(8).as_pointer()
+            result = alloca_once(builder, word)
+            kind = ir.FunctionType(ir.IntType(32), [word.as_pointer(), address, args[1].type, word, word, word])
+            unread = builder.bitcast(alloca_once(builder, word), address)  # an exception, which kernels do not raise
+            builder.call(builder.inttoptr(args[0], kind.as_pointer()), [result, unread, *args[1:]])
+            return builder.load(result)
+
+        return types.int64(types.int64, pointer, types.int64, types.int64, types.int64), codegen
 
 else:
 
@@ -327,6 +362,9 @@ else:
 
     def address_of(value):
         return value
+
+    def call_at(entry, pointer, a, b, c):
+        return entry(pointer, a, b, c)
 
 
 run = by_type("run")
@@ -390,7 +428,8 @@ if COMPILED:
 
     # Releases the GIL. Numba's convention: where the result goes, where an exception goes, the arguments.
     _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-    _compiled = {}  # kind of task, as Numba's dispatcher tells them apart: (address of its code, what keeps it alive)
+        # Kernel and kind of task, as Numba's dispatcher tells them apart: address of its code, what keeps it alive
+    _compiled = {}
 
 
 def _entry_of(task):
@@ -398,12 +437,24 @@ def _entry_of(task):
 
     A kernel that linked this code in generated it a second time: 3 s of the 14 that a first forest took.
     """
-    kind = compute_fingerprint(task)
+    return _entry(_run_at, task, 1)
+
+
+def entry_of(function, pointed):
+    """Return what ``call_at`` calls a kernel by, which takes a pointer to such a tuple and three integers.
+
+    A kernel that calls another one by its name generates that one's code once more, and all that it calls.
+    """
+    return _entry(function, pointed, 3) if COMPILED else function
+
+
+def _entry(function, pointed, n_integers):
+    kind = function, compute_fingerprint(pointed)
     found = _compiled.get(kind)
     if found is None:
-        signature = (types.CPointer(numba.typeof(task)), int64)
-        _run_at.compile(signature)
-        code = _run_at.overloads[signature]
+        signature = (types.CPointer(numba.typeof(pointed)), *[int64] * n_integers)
+        function.compile(signature)
+        code = function.overloads[signature]
         address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
         found = _compiled[kind] = (address, code)
     return found[0]
@@ -411,7 +462,7 @@ def _entry_of(task):
 
 def is_compiled(task):
     """Tell whether the code of a task is there, in this process or on disk, so that ``launch`` starts at once."""
-    if not COMPILED or compute_fingerprint(task) in _compiled:
+    if not COMPILED or (_run_at, compute_fingerprint(task)) in _compiled:
         return True
     holds = getattr(_run_at._cache, "holds", None)  # noqa: SLF001  ours, where Numba is one that is known
     return holds is not None and holds((types.CPointer(numba.typeof(task)), int64), _run_at.targetctx.codegen())
@@ -498,8 +549,10 @@ __all__ = [
     "address_of",
     "by_having",
     "by_type",
+    "call_at",
     "choose_leaves",
     "complaint",
+    "entry_of",
     "in_python",
     "inline",
     "int64",

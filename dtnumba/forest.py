@@ -367,7 +367,8 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
     job = Job(plan.splitter, plan.target, plan.criterion, limits, growing, order, features, p, plan.n_seen)
     scratches = new_scratch(plan.splitter, plan.target, limits, p, plan.n_seen, n_most, workers)
     most_levels = _most_levels(plan.splitter, n_most)
-    copies = hasattr(plan.target, "gather") and hasattr(plan.splitter, "own_codes") and limits.max_leaves >= NO_LIMIT
+    copies = getattr(plan.splitter, "copies_codes", False) and hasattr(plan.target, "gather")
+    copies = copies and limits.max_leaves >= NO_LIMIT
     n_few = min(n_most, SUBTREE_BYTES // (max(p, 16) * plan.splitter.codes.itemsize)) if copies else 0
     few_codes = np.empty((workers, n_few, p), plan.splitter.codes.dtype)
     room = Room(

@@ -75,6 +75,7 @@ class Raising:
         self.is_leaf = trees.feature == LEAF
         self.final = np.arange(trees.n_nodes)  # who stands at each place
         self.leaf = leaf_of_row.copy()
+        self.seen = np.empty(trees.n_nodes, np.int64)  # scratch of _distinct
         self.stats = below(self.levels, additions.summed(leaf_of_row, trees.n_nodes))
         self.best = cost(np.arange(trees.n_nodes), self.stats)
 
@@ -154,13 +155,24 @@ class Raising:
         rows, at = rows[moving], at[moving]
         reached = np.empty(len(rows), np.int64)
         route(self.trees, self.cells, rows, goes_to[at], self.is_leaf, self.final, reached, self.workers)
-        leaves, first, place = np.unique(reached, return_index=True, return_inverse=True)
-        more = self.additions.summed(place.ravel(), len(leaves), rows)
+        leaves, one, place = self._distinct(reached)
+        more = self.additions.summed(place, len(leaves), rows)
         change = self.cost(leaves, self.stats[leaves] + more) - self.best[leaves]
         by_node = np.zeros(self.trees.n_nodes)
-        np.add.at(by_node, at[first], change)
+        np.add.at(by_node, at[one], change)
         branch[is_inner] = self.best[stands[is_inner]] + by_node[nodes[is_inner]]
         return branch, (rows, at, reached)
+
+    def _distinct(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the distinct nodes, where each stands last, and for every item which of them it is.
+
+        A look at a table by node in place of a sort, which took a seventh of all the time.
+        """
+        count = np.arange(len(nodes))
+        self.seen[nodes] = count
+        last = np.flatnonzero(self.seen[nodes] == count)
+        self.seen[nodes[last]] = np.arange(len(last))
+        return nodes[last], last, self.seen[nodes]
 
     def _raise(self, nodes: Any, heaviest: Any, moves: tuple[Any, Any, Any]) -> None:
         """Put branches in the place of their parents, and count the rows that they receive."""
@@ -171,8 +183,8 @@ class Raising:
         rows, node, top = rows[chosen], reached[chosen].copy(), at[chosen]
         self.leaf[rows] = node
         while len(rows):
-            nodes_met, place = np.unique(node, return_inverse=True)
-            self.stats[nodes_met] += self.additions.summed(place.ravel(), len(nodes_met), rows)
+            nodes_met, _, place = self._distinct(node)
+            self.stats[nodes_met] += self.additions.summed(place, len(nodes_met), rows)
             node = self.parent[node]
             goes_on = np.flatnonzero(node != top)
             rows, node, top = rows[goes_on], node[goes_on], top[goes_on]

@@ -76,10 +76,10 @@ def _no_side_is_void(work, kids, n, whole):
 
 @kernel
 def judge(work, feature, n, is_placed):
-    """Write gain and information of a test with the children table[:n], and return the gain; NO_GAIN if not legal.
+    """Write gain and information of a test with the children table[:n], and tell whether it is legal (1 or 0).
 
-    ``is_placed``: missing values are in the children already, in number MISSING_CHILD. Otherwise the children hold rows
-    with values, and this places the others as the rules say.
+    ``is_placed`` (1 or 0): missing values are in the children already, in number MISSING_CHILD. Otherwise the children
+    hold rows with values, and this places the others as the rules say.
     """
     desk, rules, target = work.desk, work.rules, work.target
     kids, sides, test, whole = desk.table, desk.sides, desk.test, WHOLE
@@ -87,12 +87,12 @@ def judge(work, feature, n, is_placed):
     test[N_CHILDREN] = n
     desk.gain[feature] = NO_GAIN
     n_small, last_small = _n_small(work, kids, n)
-    if is_placed:
+    if is_placed == 1:
         pass
     elif gone > 0.0 and rules.missing == LEARNED:
         chosen = _best_place(work, kids, n, n_small, last_small)
         if chosen < 0:
-            return NO_GAIN
+            return np.int64(0)
         test[MISSING_CHILD] = chosen
         add_sums(sides, GONE, kids, chosen)
         n_small -= n_small > 0 and is_large(work, kids, chosen) and last_small == chosen
@@ -108,7 +108,7 @@ def judge(work, feature, n, is_placed):
         if rules.missing == FRACTIONAL:
             of_unknown = gone / weight_of(target, sides, WHOLE)
     if n < 2 or not _is_legal(work, n, n_small) or not _no_side_is_void(work, kids, n, whole):
-        return NO_GAIN
+        return np.int64(0)
     found = gain(target, work.criterion, sides, whole, kids, desk.shares, n) * share
     total = weight_of(target, sides, whole)
     information = information_of(work.criterion, of_unknown)
@@ -116,7 +116,7 @@ def judge(work, feature, n, is_placed):
         part_of = desk.shares[v] / total
         information += information_of(work.criterion, part_of * share if of_unknown > 0.0 else part_of)
     desk.gain[feature], desk.information[feature] = found, information
-    return found
+    return np.int64(1)
 
 
 @inline

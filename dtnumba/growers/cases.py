@@ -120,6 +120,16 @@ class Desk(NamedTuple):
     information: np.ndarray
 
 
+class Calls(NamedTuple):
+    """The kernels a fit needs, as ``entry_of`` gives them: no other one is compiled, and none twice."""
+
+    number: int  # looks at a number
+    category: int
+    judge: int
+    divide: int
+    surrogates: int  # finds them
+
+
 class Ground(NamedTuple):
     """What growth reads and writes that no criterion looks at: kernels that take it serve every criterion."""
 
@@ -131,25 +141,33 @@ class Ground(NamedTuple):
     rules: Rules
     grown: GrownNodes
     desk: Desk
+    calls: Calls
+
+
+class Scoring(NamedTuple):
+    """What the kernels take that look for tests; the items of the ground are as its own."""
+
+    ground: Ground
+    criterion: object
+
+    def __getattr__(self, name):
+        """Read what is embedded, as kernels do."""
+        return getattr(self.ground, name)
 
 
 class GeneralWork(NamedTuple):
     """All that growth reads, and what it writes; kernels hand it to one another by its address."""
 
-    codes: np.ndarray  # as in Ground, and so on
-    n_codes: np.ndarray
-    nominal: np.ndarray
-    target: object
-    limits: object
-    rules: Rules
-    grown: GrownNodes
-    desk: Desk
-    ground: Ground  # the same once more
-    criterion: object
+    scoring: Scoring
     order: object  # of division
     drawing: object  # of features
 
+    def __getattr__(self, name):
+        """Read what is embedded, as kernels do."""
+        return getattr(self.scoring, name)
 
-for _kind in (Rules, GrownNodes, Desk, Ground):
+
+Scoring.embeds, GeneralWork.embeds = "ground", "scoring"
+for _kind in (Rules, GrownNodes, Desk, Calls, Ground, Scoring):
     _kind.by_address = True
 del _kind

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dtnumba._jit import inline, kernel
+from dtnumba._jit import call_at, inline, kernel
 from dtnumba.growers.candidates import heaviest_of
 from dtnumba.growers.cases import (
     ALL_WAYS,
@@ -34,14 +34,12 @@ from dtnumba.growers.cases import (
     NODES_FULL,
     ONE_VS_REST,
     RAGGED_FULL,
-    START,
-    STOP,
     SURROGATE,
     SURROGATES_USED,
     TOO_WIDE,
 )
 from dtnumba.growers.sums import weight_of
-from dtnumba.growers.surrogates import find_surrogates, way_by_surrogates
+from dtnumba.growers.surrogates import way_by_surrogates
 from dtnumba.trees import STAYS
 
 _MOST_NAMED = 254  # the last child that a missing value may be sent to
@@ -204,20 +202,19 @@ def _last_resort(work):
 
 
 @kernel
-def divide(work, node):
+def divide(work, node, start, stop):
     """Deal the rows of a node to its children by the test at hand; return GROWING, or which array is full.
 
     desk.fill[v] becomes where the rows of child v begin, and fill[v + 1] where they end.
     """
     desk, grown, rules, state = work.desk, work.grown, work.rules, work.grown.state
     nodes, feature = grown.nodes, grown.nodes[node, FEATURE]
-    start, stop = nodes[node, START], nodes[node, STOP]
     fan = _number_children(work, feature)
     if state[N_LEAVES] + fan - 1 > work.limits.max_leaves:
-        return TOO_WIDE
+        return np.int64(TOO_WIDE)
     status = _has_room(work, feature, fan, stop - start)
     if status != GROWING:
-        return status
+        return np.int64(status)
     n_gone = _find_ways(work, feature, start, stop)
     goes_all_ways = rules.missing == FRACTIONAL and n_gone > 0
     for v in range(fan + 1):
@@ -227,16 +224,16 @@ def divide(work, node):
         for v in range(fan):
             total += n_gone if desk.place[v] > 0.0 else 0
         if total > stop - start and max(stop, state[N_CASES]) + total > len(grown.row):
-            return CASES_FULL
+            return np.int64(CASES_FULL)
     _write_test(work, node, feature, fan)
     if rules.missing == SURROGATE:
         nodes[node, MISSING] = _last_resort(work)
         if rules.use_surrogate > 0 and rules.max_surrogates > 0:
-            find_surrogates(work, node, feature, start, stop)
+            call_at(work.calls.surrogates, work, node, start, stop)
     if not goes_all_ways and n_gone > 0:
         _place_missing(work, node, start, stop)
     _deal(work, start, stop, fan, goes_all_ways)
-    return GROWING
+    return np.int64(GROWING)
 
 
 @inline

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dtnumba import rng
-from dtnumba._jit import address_of, inline, kernel
+from dtnumba._jit import address_of, call_at, inline, kernel
 from dtnumba.criteria import choose
 from dtnumba.frontier import draw, list_drawn, pop, push
 from dtnumba.grow import EPSILON, NO_LIMIT
@@ -32,9 +32,6 @@ from dtnumba.growers.cases import (
     TOO_WIDE,
     WHOLE,
 )
-from dtnumba.growers.divide import divide
-from dtnumba.growers.levels import look_at_category
-from dtnumba.growers.numeric import look_at_number
 from dtnumba.growers.sums import add_row, clear, copy_sums, describe, is_pure, weight_of
 from dtnumba.sampling import sample
 
@@ -72,9 +69,8 @@ def _admit(work, node):
 @inline
 def _look(work, feature, start, stop):
     """Write the best test of a feature; return whether it varies."""
-    if work.nominal[feature]:
-        return look_at_category(work, feature, start, stop)
-    return look_at_number(work, feature, start, stop)
+    entry = work.calls.category if work.nominal[feature] else work.calls.number
+    return call_at(entry, work.scoring, feature, start, stop)
 
 
 @inline
@@ -146,8 +142,9 @@ def grow_general(given, n):
         if limits.max_leaves >= NO_LIMIT:
             state[N_CASES] = nodes[node, STOP]  # what was listed behind it is done with
         copy_sums(grown.sums, node, work.desk.sides, WHOLE)
-        _look(work, nodes[node, FEATURE], nodes[node, START], nodes[node, STOP])
-        status = divide(work.ground, node)
+        start, stop = nodes[node, START], nodes[node, STOP]
+        _look(work, nodes[node, FEATURE], start, stop)
+        status = call_at(work.calls.divide, work.ground, node, start, stop)
         if status == TOO_WIDE:
             nodes[node, FEATURE], grown.numbers[node, GAIN] = LEAF, 0.0
             continue

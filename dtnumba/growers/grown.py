@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba._jit import entry_of
 from dtnumba.binned_table import histogram_of
 from dtnumba.bins import rank_codes
 from dtnumba.criteria import CRITERIA
 from dtnumba.frontier import AllFeatures, BestFirst, DepthFirst, SomeFeatures
 from dtnumba.grow import NO_LIMIT
 from dtnumba.growers import cases
-from dtnumba.growers.cases import Desk, GeneralWork, Ground, GrownNodes, Rules
+from dtnumba.growers.candidates import judge
+from dtnumba.growers.cases import Calls, Desk, GeneralWork, Ground, GrownNodes, Rules, Scoring
+from dtnumba.growers.divide import divide
 from dtnumba.growers.general import grow_general
+from dtnumba.growers.levels import look_at_each_level, look_at_merged_levels, look_at_two_sides
+from dtnumba.growers.numeric import look_for_interval, look_for_ranges, look_for_threshold
 from dtnumba.growers.options import CATEGORICAL, MERGED, MISSING, NUMERIC, Options
 from dtnumba.growers.sums import ClassSums, NumberSums
+from dtnumba.growers.surrogates import find_surrogates
 from dtnumba.growers.to_trees import to_trees
 
 if TYPE_CHECKING:
@@ -181,8 +187,25 @@ def work_on(table: Coded, sums: Any, criterion: Any, limits: Any, rules: Rules, 
     order: Any = BestFirst() if limits.max_leaves < NO_LIMIT else DepthFirst()
     drawing: Any = SomeFeatures(limits.features_key) if limits.n_drawn < len(table.codes) else AllFeatures()
     grown, desk = new_grown(table, n_stats, n_values, n, rules), new_desk(table, n_stats, n, rules)
-    ground = Ground(table.codes, table.n_codes, table.nominal, sums, limits, rules, grown, desk)
-    return GeneralWork(*ground, ground, criterion, order, drawing)
+    ground = Ground(table.codes, table.n_codes, table.nominal, sums, limits, rules, grown, desk, Calls(0, 0, 0, 0, 0))
+    scoring = Scoring(ground, criterion)
+    ground = ground._replace(calls=_calls_of(scoring))
+    return GeneralWork(scoring._replace(ground=ground), order, drawing)
+
+
+def _calls_of(scoring: Scoring) -> Calls:
+    """Return the kernels that a fit needs, compiled where need be."""
+    nominal, rules = scoring.nominal, scoring.rules
+    at_number = {cases.THRESHOLD: look_for_threshold, cases.INTERVAL: look_for_interval, cases.RANGES: look_for_ranges}
+    at_category = {cases.MULTIWAY: look_at_each_level, cases.MERGED: look_at_merged_levels}
+    seeks_surrogates = rules.missing == cases.SURROGATE and rules.use_surrogate > 0 and rules.max_surrogates > 0
+    return Calls(
+        number=entry_of(at_number[rules.numeric], scoring) if (nominal == 0).any() else 0,
+        category=entry_of(at_category.get(rules.categorical, look_at_two_sides), scoring) if (nominal == 1).any() else 0,
+        judge=entry_of(judge, scoring),
+        divide=entry_of(divide, scoring.ground),
+        surrogates=entry_of(find_surrogates, scoring.ground) if seeks_surrogates else 0,
+    )
 
 
 def grow_rows(work: GeneralWork, rows: NDArray[np.uint32], weights: NDArray[np.float64], bins: Any) -> Trees:
@@ -194,7 +217,7 @@ def grow_rows(work: GeneralWork, rows: NDArray[np.uint32], weights: NDArray[np.f
         if work.grown.state[cases.STATUS] == cases.DONE:
             break
         ground = work.ground._replace(grown=_enlarged(work.grown))
-        work = work._replace(grown=ground.grown, ground=ground)
+        work = work._replace(scoring=work.scoring._replace(ground=ground))
     is_fractional = work.rules.missing == cases.FRACTIONAL
     trees: Trees = to_trees(work.grown, work.target, bins, is_fractional=is_fractional)
     return trees

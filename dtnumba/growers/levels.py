@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from dtnumba._jit import by_having, inline, kernel
+from dtnumba._jit import call_at, inline, kernel
 from dtnumba.criteria import NO_GAIN, TIE
-from dtnumba.growers.candidates import is_large, judge
+from dtnumba.growers.candidates import is_large
 from dtnumba.growers.cases import (
     ABOVE,
     BELOW,
@@ -13,9 +13,7 @@ from dtnumba.growers.cases import (
     GONE,
     KNOWN,
     LEARNED,
-    MERGED,
     MISSING_CHILD,
-    MULTIWAY,
     N_GROUPS,
     N_TEST_CUTS,
     ONE_VS_REST,
@@ -33,42 +31,60 @@ _STEPS = 60  # of the power iteration; it stops where an axis moves no more
 _STILL = 1e-12
 
 
-def _merge(criterion, work, n):
-    return merge_levels(work, n)
-
-
-def _no_merger(criterion, work, n):
-    return np.int64(0)
-
-
-_merged = by_having("merges", _merge, _no_merger)
+@kernel
+def look_at_each_level(work, feature, start, stop):
+    """Write the test with a child a level, its gain and its information; return 1 where the category varies, else 0."""
+    if _is_one_level(work, feature, start, stop):
+        work.desk.gain[feature], work.desk.information[feature] = NO_GAIN, 0.0
+        return np.int64(0)
+    n, n_values = _begin(work, feature, start, stop)
+    if n_values > 0:
+        _part_all(work, feature, n)
+    return np.int64(n_values > 0)
 
 
 @kernel
-def look_at_category(work, feature, start, stop):
-    """Write the best test of a category at a node, its gain and information; return whether the category varies."""
+def look_at_two_sides(work, feature, start, stop):
+    """Do as ``look_at_each_level`` for the best division of the levels into two sides."""
+    n, n_values = _begin(work, feature, start, stop)
+    if n_values == 1 and work.rules.missing == BRANCH:
+        _part_all(work, feature, n)
+    elif n_values > 0:
+        learns = work.rules.missing == LEARNED and rows_of(work.target, work.desk.sides, GONE) > 0.0
+        if _two_way(work, n, learns):
+            call_at(work.calls.judge, work, feature, np.int64(2), np.int64(learns))
+    return np.int64(n_values > 0)
+
+
+@kernel
+def look_at_merged_levels(work, feature, start, stop):
+    """Do as ``look_at_each_level`` for groups of levels."""
+    n, n_values = _begin(work, feature, start, stop)
+    if n_values == 1 and work.rules.missing == BRANCH:
+        _part_all(work, feature, n)
+    elif n_values > 0:
+        n_children = merge_levels(work, n)
+        if n_children > 0:
+            call_at(work.calls.judge, work, feature, n_children, np.int64(0))
+    return np.int64(n_values > 0)
+
+
+@inline
+def _begin(work, feature, start, stop):
+    """Sum up the levels; return their number, and whether there are two, one and missing values (1), or no test."""
     desk, rules = work.desk, work.rules
     desk.gain[feature], desk.information[feature], desk.test[TESTED] = NO_GAIN, 0.0, feature
     desk.test[N_TEST_CUTS] = 0
-    if rules.categorical == MULTIWAY and _is_one_level(work, feature, start, stop):
-        return False
     n = desk.test[N_GROUPS] = groups_of(work.ground, feature, start, stop)
-    has_gone = rows_of(work.target, desk.sides, GONE) > 0.0
-    is_value = has_gone and (rules.missing in (LEARNED, BRANCH))
-    if n == 0 or (n == 1 and not is_value):
-        return False
-    is_placed, n_children = False, n
-    if (n == 1 and rules.missing == BRANCH) or rules.categorical == MULTIWAY:
-        for g in range(n):
-            desk.child[desk.code[g]] = g
-    elif rules.categorical == MERGED:
-        n_children = _merged(work.criterion, work, n)
-    else:
-        is_placed = has_gone and rules.missing == LEARNED
-        n_children = np.int64(2 if _two_way(work, n, is_placed) else 0)
-    if n_children > 0:
-        judge(work, feature, n_children, is_placed)
-    return True
+    is_value = rows_of(work.target, desk.sides, GONE) > 0.0 and (rules.missing in (LEARNED, BRANCH))
+    return n, np.int64(2 if n > 1 else n == 1 and is_value)
+
+
+@inline
+def _part_all(work, feature, n):
+    for g in range(n):
+        work.desk.child[work.desk.code[g]] = g
+    call_at(work.calls.judge, work, feature, n, np.int64(0))
 
 
 @inline

@@ -4,23 +4,21 @@ import math
 
 import numpy as np
 
-from dtnumba._jit import by_having, inline, kernel
+from dtnumba._jit import by_having, call_at, inline, kernel
 from dtnumba.criteria import NO_GAIN, TIE
-from dtnumba.growers.candidates import is_large, judge
+from dtnumba.growers.candidates import is_large
 from dtnumba.growers.cases import (
     ABOVE,
     BELOW,
     BEST_BELOW,
     BRANCH,
     GONE,
-    INTERVAL,
     KNOWN,
     LEARNED,
     MISSING_CHILD,
     N_ALLOWED,
     N_TEST_CUTS,
     NOTHING,
-    RANGES,
     TESTED,
     WHOLE,
 )
@@ -34,38 +32,59 @@ MOST_GROUPS = 255
 
 
 @kernel
-def look_at_number(work, feature, start, stop):
-    """Write the best test of a number at a node, its gain and its information; return whether the number varies."""
+def look_for_threshold(work, feature, start, stop):
+    """Write the best threshold at a node, its gain and its information; return 1 where the number varies, else 0."""
+    in_table = fits_table(work.ground, feature, stop - start)
+    n = fill_table(work.ground, feature, start, stop) if in_table else sort_and_sum(work.ground, feature, start, stop)
+    n_values, found = _begin(work, feature, n, in_table), np.int64(0)
+    if n_values == 2:
+        found = _threshold(work.criterion, work, start, n, in_table)
+    return _end(work, feature, n_values, found, in_table)
+
+
+@kernel
+def look_for_interval(work, feature, start, stop):
+    """Do as ``look_for_threshold`` for the best interval."""
+    n = groups_of(work.ground, feature, start, stop)
+    n_values, found = _begin(work, feature, n, True), np.int64(0)
+    if n_values == 2:
+        found = _best_interval(work, n)
+    return _end(work, feature, n_values, found, True)
+
+
+@kernel
+def look_for_ranges(work, feature, start, stop):
+    """Do as ``look_for_threshold`` for ranges between cuts that pay."""
+    n = sort_and_sum(work.ground, feature, start, stop)
+    n_values, found = _begin(work, feature, n, False), np.int64(0)
+    if n_values == 2:
+        found = _ranges(work, start, n)
+    return _end(work, feature, n_values, found, False)
+
+
+@inline
+def _begin(work, feature, n, in_table):
+    """Begin with no test; return whether there are two values, one and missing ones (1), or nothing to tell apart."""
     desk, rules = work.desk, work.rules
     desk.gain[feature], desk.information[feature], desk.test[TESTED] = NO_GAIN, 0.0, feature
     desk.test[N_ALLOWED] = 0
-    in_table = fits_table(work.ground, feature, stop - start) and rules.numeric == 0
-    if rules.numeric == INTERVAL:
-        in_table = True
-        n = groups_of(work.ground, feature, start, stop)
-    elif in_table:
-        n = fill_table(work.ground, feature, start, stop)
-    else:
-        n = sort_and_sum(work.ground, feature, start, stop)
     if n == 0:
-        return False
+        return np.int64(0)
     has_two = n > 1 if in_table else code_of(desk.keys[0]) != code_of(desk.keys[n - 1])
     is_value = rows_of(work.target, desk.sides, GONE) > 0.0 and (rules.missing in (LEARNED, BRANCH))
-    if not has_two and not is_value:
-        return False
-    if not has_two:
-        found = _part_missing(work, desk.code[0] if in_table else code_of(desk.keys[0]))
-    elif rules.numeric == INTERVAL:
-        found = _best_interval(work, n)
-    elif rules.numeric == RANGES:
-        found = _ranges(work, start, n)
-    else:
-        found = _threshold(work.criterion, work, start, n, in_table)
-    if found != 0:  # judged here alone: each kernel that calls another one compiles its code once more
-        judge(work, feature, abs(found), found < 0)
-        weight = weight_of(work.target, desk.sides, WHOLE)
+    return np.int64(2 if has_two else is_value)
+
+
+@inline
+def _end(work, feature, n_values, found, in_table):
+    """Judge what was found; return 1 where the number varies, else 0."""
+    if n_values == 1:
+        found = _part_missing(work, work.desk.code[0] if in_table else code_of(work.desk.keys[0]))
+    if found != 0:
+        call_at(work.calls.judge, work, feature, abs(found), np.int64(found < 0))
+        desk, weight = work.desk, weight_of(work.target, work.desk.sides, WHOLE)
         desk.gain[feature] = charged(work.criterion, desk.gain[feature], desk.test[N_ALLOWED], weight)
-    return True
+    return np.int64(n_values > 0)
 
 
 @inline

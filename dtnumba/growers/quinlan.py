@@ -78,9 +78,6 @@ class QuinlanRatio(_Fields):
                 information -= part_of / weight * math.log2(part_of / weight)
         return gain / information if information > self.least_information else 0.0
 
-    def merges(self):
-        return True  # its growth holds the search for groups of levels, which others need not compile
-
     def choose(self, gains, informations, features, n):
         total, n_counted, floor = 0.0, 0, NO_GAIN
         for i in range(n):

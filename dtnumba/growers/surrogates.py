@@ -10,6 +10,7 @@ from dtnumba._jit import inline, kernel
 from dtnumba.growers.cases import (
     ALL_WAYS,
     BRANCHES_USED,
+    FEATURE,
     N_SURROGATES,
     S_BELOW_LEFT,
     S_BRANCH_AT,
@@ -29,10 +30,11 @@ _LEFT, _RIGHT, _N_LEFT, _N_RIGHT = range(4)
 
 
 @kernel
-def find_surrogates(work, node, feature, start, stop):
-    """Write the surrogates of a node, the best first; desk.way holds what the test of the node does with its rows."""
+def find_surrogates(work, node, start, stop):
+    """Write the surrogates of a node, the best first, and return how many; desk.way holds where its test sends rows."""
     desk, grown, state, most = work.desk, work.grown, work.grown.state, work.rules.max_surrogates
     first, n, left, right = state[SURROGATES_USED], np.int64(0), 0.0, 0.0
+    feature = grown.nodes[node, FEATURE]
     for i in range(stop - start):
         left += grown.weight[start + i] if desk.way[i] == 0 else 0.0
         right += grown.weight[start + i] if desk.way[i] == 1 else 0.0
@@ -68,6 +70,7 @@ def find_surrogates(work, node, feature, start, stop):
         _write_levels(work, j, start, stop)
     grown.nodes[node, SURROGATE_AT], grown.nodes[node, N_SURROGATES] = first, n
     state[SURROGATES_USED] += n
+    return n
 
 
 @inline

@@ -19,7 +19,7 @@ release(growing, own, node)            forget what was kept for a node
 and for forests:
 
 with_rows(rows, n)                     the same splitter over other rows
-own_codes(workers, n_few)              (Python) room for the codes of a few rows; left out where it would not pay
+copies_codes                           (Python) whether with_codes can be given those of a few rows, copied side by side
 with_codes(codes)                      the same splitter over other codes
 """
 

@@ -76,8 +76,9 @@ class Histogram(CodedRows, _HistogramFields):
         n_slots = min(KEPT_TABLES, max(2, KEPT_BYTES // (8 * table))) if n >= DENSE_ROWS else 1
         return _new_scratch(self, n, workers, n_slots)
 
-    def own_codes(self, workers, n_few):
-        return np.empty((workers, n_few, self.codes.shape[1]), self.codes.dtype)
+    @property
+    def copies_codes(self):
+        return True
 
     def with_rows(self, rows, n):
         return Histogram(*_fields_with(self, self.codes, rows, n))
@@ -134,8 +135,9 @@ class DrawnHistogram(NothingKept, CodedRows, _HistogramFields):
     def new_scratch(self, n, workers):
         return _new_scratch(self, n, workers, 0)
 
-    def own_codes(self, workers, n_few):
-        return np.empty((workers, n_few, self.codes.shape[1]), self.codes.dtype)
+    @property
+    def copies_codes(self):
+        return True
 
     def with_rows(self, rows, n):
         return DrawnHistogram(*_fields_with(self, self.codes, rows, n))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba import rng
-from dtnumba._jit import by_having, by_type, inline, jitable, part
+from dtnumba._jit import by_having, by_type, inline, jitable, part, prefetch
 from dtnumba.criteria import NO_GAIN
 from dtnumba.growing import FEATURE, FIRST_RIGHT, LAST_LEFT, MISSING_LEFT, START, STOP, Scratch
 from dtnumba.leaf_values import row_at, row_in_order
@@ -36,6 +36,7 @@ from dtnumba.scan import LAST_LEFT as WHICH
 from dtnumba.splitters import begin, divide, inherit, look, pick_own, release, with_codes, with_rows
 from dtnumba.targets import clear_bin, item_of, keep, put_item, rest, rows_in, split_score, take, zero
 
+AHEAD = 16  # rows whose codes are asked for ahead
 # How subsets are looked for (Levels.how).
 IN_ORDER, ONE_VS_REST, DRAWN_SUBSET = 0, 1, 2
 # Levels up to which all subsets are tried where no order is proven.
@@ -58,12 +59,15 @@ class LevelScratch(NamedTuple):
     tables: np.ndarray  # ((most levels + 1) * width,) int64, zero between uses
     present: np.ndarray  # (most levels + 1,) int64: the levels of a node
     other: np.ndarray  # (most levels + 1,) int64
+    starts: np.ndarray  # (most levels + 1,) int64
     keys: np.ndarray  # (most levels + 1,) float64
     side: np.ndarray  # (most levels + 1,) uint8, zero between uses
     axes: np.ndarray  # (3, n_sums) float64
     sums: np.ndarray  # (n_sums,) int64
     n_weights: int
     sequence: np.ndarray  # (n,) uint32: rows by level, of ranked targets
+    kept: np.ndarray  # (most levels + 1,) int64: the levels of the best category of a node, in their order
+    kept_of: np.ndarray  # (3,) int64: the node (-1: none), the category, how many levels
 
     def pick(self, worker):
         return LevelScratch(
@@ -71,12 +75,15 @@ class LevelScratch(NamedTuple):
             self.tables[worker],
             self.present[worker],
             self.other[worker],
+            self.starts[worker],
             self.keys[worker],
             self.side[worker],
             self.axes[worker],
             self.sums[worker],
             self.n_weights,
             self.sequence[worker],
+            self.kept[worker],
+            self.kept_of[worker],
         )
 
 
@@ -108,12 +115,15 @@ class _Splits:
             np.zeros((workers, most * max(self.width, 1)), np.int64),
             np.empty((workers, most), np.int64),
             np.empty((workers, most), np.int64),
+            np.empty((workers, most), np.int64),
             np.empty((workers, most)),
             np.zeros((workers, most), np.uint8),
             np.empty((workers, 3, self.n_sums)),
             np.empty((workers, self.n_sums), np.int64),
             self.n_weights,
             np.empty((workers, n_sequence), np.uint32),
+            np.empty((workers, most), np.int64),
+            np.full((workers, 3), -1),
         )
 
     def row_at(self, i):
@@ -133,6 +143,8 @@ class _Splits:
 
     def look(self, job, scratch, node, first, last, total):
         varying, i = 0, first
+        if first == 0:
+            scratch.own.kept_of[0] = -1
         while i < last:
             f = scratch.features[i]
             if self.is_level[f]:
@@ -168,7 +180,7 @@ class _Splits:
                 own.side[level] = 1
                 own.present[m], own.keys[level] = level, 0.0
                 m += 1
-        sort_levels(own.present, own.other, own.keys, m)
+        sort_levels(own.present, own.other, own.keys, own.starts, m)
         for j in range(m):
             out[at + j] = own.present[j]
             own.side[own.present[j]] = 0
@@ -181,8 +193,9 @@ class Levels(_Splits, _LevelFields):
 
     __slots__ = ()
 
-    def own_codes(self, workers, n_few):
-        return self.inner.own_codes(workers, n_few)
+    @property
+    def copies_codes(self):
+        return getattr(self.inner, "copies_codes", False)
 
     def with_rows(self, rows, n):
         return Levels(*_fields_around(self, with_rows(self.inner, rows, n), self.codes))
@@ -197,8 +210,15 @@ class ManyLevels(_Splits, _LevelFields):
 
     __slots__ = ()
 
+    @property
+    def copies_codes(self):
+        return len(self.column) == self.codes.shape[1]  # no numbers, whose codes stand elsewhere
+
     def with_rows(self, rows, n):
         return ManyLevels(*_fields_around(self, with_rows(self.inner, rows, n), self.codes))
+
+    def with_codes(self, codes):
+        return ManyLevels(*_fields_around(self, self.inner, codes))
 
 
 divide_by_level = by_type("divide_by_level")
@@ -249,6 +269,7 @@ def _sum_levels(target, splitter, own, f, start, stop):
     width, column, missing, m = np.uint64(splitter.width), splitter.column[f], splitter.n_levels[f], 0
     for i in range(start, stop):
         row = row_at(splitter.inner, i)
+        prefetch(splitter.codes, np.uint64(row_at(splitter.inner, min(i + AHEAD, stop - 1))), np.uint64(column))
         level = np.int64(splitter.codes[row, column])
         at = np.uint64(level) * width
         if level != missing and rows_in(target, own.tables, at, width) == 0:
@@ -288,7 +309,7 @@ def _arrange(target, splitter, job, scratch, node, f, m):
             own.keys[own.present[j]] = 0.0
     else:
         key_levels(target, own, m, splitter.width, splitter.profile, scratch.work.left)
-    sort_levels(own.present, own.other, own.keys, m)
+    sort_levels(own.present, own.other, own.keys, own.starts, m)
     if splitter.how == DRAWN_SUBSET:
         _draw_subset(job, own, node, f, m)
     return tries_all
@@ -368,6 +389,10 @@ def _look_by_sums(target, splitter, job, scratch, node, f, total):
     if best[2] < 0:
         return CONSTANT if m + has_missing <= 1 or m == 0 else BARREN
     _record(target, job, scratch, f, total, best_left, n, m, best, has_missing)
+    if splitter.how != DRAWN_SUBSET and (own.kept_of[0] != node or out.gain[f] > out.gain[own.kept_of[1]]):
+        own.kept_of[0], own.kept_of[1], own.kept_of[2] = node, f, m
+        for j in range(m):
+            own.kept[j] = own.present[j]
     return FOUND
 
 
@@ -405,7 +430,12 @@ def _opposite(kind, number, m):
 
 def _list_by_sums(target, splitter, job, scratch, node, f):
     """List the levels of a node in the order in which they were cut; return how many there are."""
-    nodes = job.growing.nodes
+    nodes, own = job.growing.nodes, scratch.own
+    if own.kept_of[0] == node and own.kept_of[1] == f:  # what was looked at last, as nodes come depth first
+        m = own.kept_of[2]
+        for j in range(m):
+            own.present[j] = own.kept[j]
+        return m
     m = _sum_levels(target, splitter, scratch.own, f, np.int64(nodes[node, START]), np.int64(nodes[node, STOP]))
     _arrange(target, splitter, job, scratch, node, f, m)
     _forget_sums(target, splitter, scratch.own, f, m)
@@ -477,7 +507,7 @@ def _arrange_by_rows(target, splitter, job, scratch, node, f):
             own.keys[own.present[j]] = 0.0
     else:
         _key_by_medians(target, splitter, own, f, start, stop, m)
-    sort_levels(own.present, own.other, own.keys, m)
+    sort_levels(own.present, own.other, own.keys, own.starts, m)
     if splitter.how == DRAWN_SUBSET:
         _draw_subset(job, own, node, f, m)
     return m

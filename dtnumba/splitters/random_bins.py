@@ -84,8 +84,9 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
     def with_rows(self, rows, n):
         return _like(self, self.codes, rows, n)
 
-    def own_codes(self, workers, n_few):
-        return np.empty((workers, n_few, self.codes.shape[1]), self.codes.dtype)
+    @property
+    def copies_codes(self):
+        return True
 
     def with_codes(self, codes):
         return _like(self, codes, self.rows, self.n_rows)

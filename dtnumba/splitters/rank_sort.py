@@ -53,8 +53,9 @@ class RankSort(CodedRows, NothingKept, _RankSortFields):
     def with_rows(self, rows, n):
         return RankSort(self.codes, self.n_codes, rows, n, self.n_orders)
 
-    def own_codes(self, workers, n_few):
-        return np.empty((workers, n_few, self.codes.shape[1]), self.codes.dtype)
+    @property
+    def copies_codes(self):
+        return True
 
     def with_codes(self, codes):
         return RankSort(codes, self.n_codes, self.rows, self.n_rows, self.n_orders)
