@@ -96,8 +96,9 @@ class ErrorBased(Pruner):
         from dtnumba.recounting import changed, counted_trees, workers_of
 
         parts = []
-        for tree in counted_trees(subject):
-            if tree.trees.policy == FRACTIONAL and self.estimate != "exact":
+        by_cases = subject.trees.policy == FRACTIONAL and self.estimate != "exact"
+        for tree in counted_trees(subject, with_leaves=not by_cases):
+            if by_cases:
                 (codes, weight), *_ = tree.additions.parts
                 parts.append(pruned_with_cases(tree.trees, tree.cells, codes, weight, self._costs()))
                 continue
