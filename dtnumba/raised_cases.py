@@ -59,7 +59,7 @@ def pruned_with_cases(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.f
 
 def recounted(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.float64]) -> Trees:
     """Return a tree as it is, with the statistics of other rows."""
-    return pruned_with_cases(trees, cells, codes, weight, Costs(-1.0, 0.0, 0.0, -np.inf, raises=False))
+    return pruned_with_cases(trees, cells, codes, weight, Costs(-1.0, 0.0, 0.0, -np.inf, raises=False, adds=False))
 
 
 def _counted(trees: Trees, standing: Standing) -> Trees:
