@@ -28,6 +28,7 @@ class Costs(NamedTuple):
     high: float  # share of what is left that is added where nearly all rows are errors
     slack: float  # by how much a leaf, or a raised branch, may cost more and still win
     raises: bool
+    adds: bool  # False: nothing is added to the errors made
 
 
 class Cases(NamedTuple):
@@ -113,7 +114,7 @@ def _cost(costs, sums):
     for k in range(len(sums)):
         n += sums[k]
         largest = max(largest, sums[k])
-    return n - largest + _extra(costs, n, n - largest) if n > 0.0 else 0.0
+    return n - largest + (_extra(costs, n, n - largest) if costs.adds and n > 0.0 else 0.0)
 
 
 @inline

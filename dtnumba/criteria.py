@@ -152,7 +152,8 @@ class _EntropyFields(NamedTuple):
 
 
 @inline
-def _x_log_x(criterion, x):
+def x_log_x(criterion, x):
+    """Return x * log2(x), from the criterion's table where x is a whole number."""
     if x <= 0.0:
         return 0.0
     i = int(x)
@@ -176,15 +177,15 @@ class Entropy(_EntropyFields):
         return cls(x)
 
     def impurity(self, stats, weight):
-        spread = _x_log_x(self, weight)
+        spread = x_log_x(self, weight)
         for k in range(len(stats)):
-            spread -= _x_log_x(self, stats[k])
+            spread -= x_log_x(self, stats[k])
         return max(spread / weight, 0.0)
 
     def score(self, left, right, weight_left, weight_right):
-        order = -_x_log_x(self, weight_left) - _x_log_x(self, weight_right)
+        order = -x_log_x(self, weight_left) - x_log_x(self, weight_right)
         for k in range(len(left)):
-            order += _x_log_x(self, left[k]) + _x_log_x(self, right[k])
+            order += x_log_x(self, left[k]) + x_log_x(self, right[k])
         return order
 
 

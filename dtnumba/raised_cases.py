@@ -13,6 +13,7 @@ from dtnumba.trees import LEAF
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dtnumba.subtrees import Level
     from dtnumba.trees import Trees
 
 
@@ -58,7 +59,7 @@ def pruned_with_cases(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.f
 
 def recounted(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.float64]) -> Trees:
     """Return a tree as it is, with the statistics of other rows."""
-    return pruned_with_cases(trees, cells, codes, weight, Costs(-1.0, 0.0, 0.0, -np.inf, raises=False))
+    return pruned_with_cases(trees, cells, codes, weight, Costs(-1.0, 0.0, 0.0, -np.inf, raises=False, adds=False))
 
 
 def _counted(trees: Trees, standing: Standing) -> Trees:
@@ -75,33 +76,32 @@ def _counted(trees: Trees, standing: Standing) -> Trees:
         "n_samples": standing.n_rows[: trees.n_nodes],
         "share": standing.share,
         "impurity": np.where(has_changed, impurity, trees.impurity),
+        "gain": np.where(has_changed, np.nan, trees.gain),  # to be found when it is known what stands below
     }
     smaller = rebuilt(trees._replace(**columns), levels_of(trees), standing.is_leaf, standing.final)
-    return _with_gains(with_empty_filled(smaller), _marks_left(trees, standing, has_changed))
+    levels = levels_of(smaller)
+    return _with_gains(_filled(smaller, levels), levels)
 
 
-def _marks_left(trees: Trees, standing: Standing, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the marks of the nodes that are left, in their order."""
-    marked = trees._replace(gain=marks.astype(np.float64))
-    smaller = rebuilt(marked, levels_of(trees), np.zeros(trees.n_nodes, bool) | standing.is_leaf, standing.final)
-    return np.asarray(smaller.gain > 0)
-
-
-def _with_gains(trees: Trees, is_new: NDArray[np.bool_]) -> Trees:
-    """Give the marked nodes the decrease of impurity that their children make."""
+def _with_gains(trees: Trees, levels: list[Level]) -> Trees:
+    """Give the nodes without a gain the decrease of impurity that their children make."""
     gain, spread = trees.gain.copy(), trees.impurity * trees.weight
-    for level in levels_of(trees):
+    for level in levels:
         left = np.add.reduceat(spread[level.children], level.starts)
         weight = np.maximum(trees.weight[level.inner], 1e-300)
         found = np.maximum(trees.impurity[level.inner] - left / weight, 0.0)
-        gain[level.inner] = np.where(is_new[level.inner], found, gain[level.inner])
+        gain[level.inner] = np.where(np.isnan(gain[level.inner]), found, gain[level.inner])
     return trees._replace(gain=gain)
 
 
 def with_empty_filled(trees: Trees) -> Trees:
     """Let leaves without rows say what their parents say."""
+    return _filled(trees, levels_of(trees))
+
+
+def _filled(trees: Trees, levels: list[Level]) -> Trees:
     value = trees.value.copy()
-    for level in levels_of(trees):
+    for level in levels:
         owner = np.repeat(level.inner, level.fan)
         empty = trees.weight[level.children] <= 0
         value[level.children[empty]] = value[owner[empty]]

@@ -41,8 +41,8 @@ def workers_of(subject: Subject) -> int:
     return int(n_workers(getattr(subject.model, "n_jobs", 1)))
 
 
-def counted_trees(subject: Subject) -> Iterator[CountedTree]:
-    """Yield each tree with its rows; raise where they are not the rows it was grown on."""
+def counted_trees(subject: Subject, *, with_leaves: bool = True) -> Iterator[CountedTree]:
+    """Yield each tree with its rows, and their leaves if asked; raise where they are not the rows it was grown on."""
     rows = subject.rows
     assert rows is not None
     cells, kind = dense_cells(rows.table), type(subject.model).__name__
@@ -62,7 +62,7 @@ def counted_trees(subject: Subject) -> Iterator[CountedTree]:
                 f"{found.round(6).tolist()} in them, and {grown.round(6).tolist()} at the root of tree {t}; raising "
                 "asks for these very rows; pass them, or raising=False"
             )
-        leaf_of_row = leaves_in_trees(tree, rows.table, 1)[0]
+        leaf_of_row = leaves_in_trees(tree, rows.table, 1)[0] if with_leaves else np.empty(0, np.int64)
         yield CountedTree(tree, cells, additions, np.flatnonzero(weight), leaf_of_row)
 
 

@@ -72,8 +72,19 @@ def _leaf_from(trees, cells, row, node, is_leaf, final):
     node = final[node]
     while not is_leaf[node]:
         x = float(cells.flat[cells.offset + row * cells.row_step + trees.feature[node] * cells.column_step])
-        node = final[child_of(trees, node, x)]
+        child = child_of(trees, node, x)
+        node = final[child if child >= 0 else _heaviest(trees, node)]
     return node
+
+
+@inline
+def _heaviest(trees, node):
+    """Return the child that rows are counted in which a prediction would leave at the node."""
+    heaviest = np.int64(trees.left[node])
+    for child in range(trees.left[node], trees.right[node] + 1):
+        if trees.weight[child] > trees.weight[heaviest]:
+            heaviest = np.int64(child)
+    return heaviest
 
 
 @kernel

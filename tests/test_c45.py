@@ -38,10 +38,11 @@ def golf():
     return read("golf.csv", ["temperature", "humidity"])
 
 
-LABOR_NUMBERS = (
-    "duration wage_increase_first_year wage_increase_second_year wage_increase_third_year working_hours standby_pay "
-    "shift_differential statutory_holidays"
-).split()
+LABOR_NUMBERS = [
+    "duration",
+    *(f"wage_increase_{year}_year" for year in ("first", "second", "third")),
+    *("working_hours", "standby_pay", "shift_differential", "statutory_holidays"),
+]
 
 
 def estimate(model):
@@ -222,7 +223,7 @@ def test_bad_parameters_are_named_and_a_fitted_model_survives():
         with pytest.raises((ValueError, TypeError), match=f"'{name}' parameter of C45Classifier"):
             model.set_params(**{name: value}).fit([[1.0]], [0])
         model = model.set_params(**{name: C45Classifier().get_params()[name]})
-    with pytest.raises(ValueError, match="subset=True .* binary_splits=True"):
+    with pytest.raises(ValueError, match=r"subset=True .* binary_splits=True"):
         C45Classifier(subset=True, binary_splits=True).fit([[1.0]], [0])
     with pytest.raises(ValueError, match="learns one"):
         model.fit([[1.0], [2.0]], [[0, 1], [1, 0]])

@@ -16,6 +16,7 @@ from dtnumba.estimators._parameters import Rule, integer, is_real, one_of, param
 from dtnumba.growers.grown import train_general
 from dtnumba.growers.options import Options
 from dtnumba.training import UNLIMITED, Settings
+from dtnumba.trees import LEAF, STAYS
 
 if TYPE_CHECKING:
     from dtnumba.labels import Labels
@@ -25,6 +26,17 @@ if TYPE_CHECKING:
 # A gain below is what rounding leaves of none.
 _SOME_GAIN = 1e-12
 _BASE = Rule(lambda value: is_real(value) and value > 0.0 and value != 1.0, "a positive number other than 1")
+
+
+def ending_unseen(trees: Trees) -> Trees:
+    """Return the trees in which a missing value ends at every node that has no branch for it."""
+    stays = (trees.feature != LEAF) & ~np.isposinf(trees.threshold)  # infinity parts missing values from the rest
+    if len(trees.branch_start) > 1:
+        owner = np.repeat(np.arange(trees.n_nodes), np.diff(trees.branch_start))
+        shared = np.zeros(trees.n_nodes, bool)  # with values: the branch of missing ones, which may come from a default
+        shared[owner[trees.branch == trees.missing_left[owner]]] = True
+        stays &= shared | (np.diff(trees.branch_start) == 0)
+    return trees._replace(missing_left=np.where(stays, STAYS, trees.missing_left).astype(np.uint8))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -120,13 +132,15 @@ class ID3Classifier(ClassicalTree, ID3Params):
                 missing="branch",
                 categorical_split="one_vs_rest" if self.binary else "multiway",
                 empty_leaves=True,
-                unseen_stays=True,
             ),
         )
         criterion = resolve_criterion(self.measure, "classes", weights.total, table.n_features)
         trees = train_general(table, known, criterion, weights, settings)
         unit = math.log2(self.base) if self.measure == "entropy" else 1.0
         return trees._replace(impurity=trees.impurity / unit, gain=trees.gain / unit)
+
+    def _learned_tree(self, table: Any, known: Labels, weight: Any, given: Any, seed: int) -> Trees:
+        return ending_unseen(super()._learned_tree(table, known, weight, given, seed))
 
     def _refuse_numbers(self, table: Any) -> None:
         if self.numeric != "error":

@@ -10,9 +10,14 @@ groups      the rows of a node by the codes of one feature
 candidates  from the children of a test to its gain, whatever missing values do
 numeric     tests on a number
 levels      tests on a category
+merging     tests on groups of levels, as C4.5 finds them
+prices      what a criterion asks of cuts beyond their gain
+quinlan     the choice of a test in C4.5 and J48
+entropy_cut the cut of largest entropy gain, row by row
 surrogates  tests that agree with the chosen one
 divide      rows to children
 general     the loop
 to_trees    from nodes under construction to Trees
 grown       tables to trees
+c45         tables to trees of C4.5
 """

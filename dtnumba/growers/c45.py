@@ -18,7 +18,7 @@ from dtnumba.growers.quinlan import quinlan_ratio
 from dtnumba.monotone import AnyShape
 from dtnumba.scan import Limits
 from dtnumba.split_test import NoTest
-from dtnumba.subtrees import below, class_weights_of, cut_below, errors_as_leaf, levels_of
+from dtnumba.subtrees import below, class_weights_of, errors_as_leaf, levels_of, rebuilt
 from dtnumba.trees import count_up
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def collapsed(trees: Trees, n_classes: int, variant: str) -> Trees:
     levels, errors = levels_of(trees), errors_as_leaf(class_weights_of(trees, [n_classes]))
     if variant == "release8":  # what is left below counts
         return cut_where_cheaper(trees, levels, errors, slack=_SAME)
-    return cut_below(trees, below(levels, errors) >= errors - _SAME)
+    return rebuilt(trees, levels, below(levels, errors) >= errors - _SAME)
 
 
 def window_size(n_rows: int) -> int:

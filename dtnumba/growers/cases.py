@@ -65,7 +65,6 @@ class Rules(NamedTuple):
     numeric: int
     empty_leaves: int  # 1: a category that no row of a node has gets a leaf that says what the node says
     two_suffice: int  # 1: two children as large as leaves must be are enough, the others may be smaller
-    unseen_stays: int  # 1: a row without a value ends at a node where no row of fit lacked one
     use_surrogate: int
     surrogate_style: int
     max_surrogates: int

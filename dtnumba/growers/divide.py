@@ -14,7 +14,6 @@ from dtnumba.growers.cases import (
     FAN,
     FEATURE,
     FRACTIONAL,
-    GONE,
     GROWING,
     LEVEL_AT,
     LEVELS_USED,
@@ -39,7 +38,7 @@ from dtnumba.growers.cases import (
     SURROGATES_USED,
     TOO_WIDE,
 )
-from dtnumba.growers.sums import rows_of, weight_of
+from dtnumba.growers.sums import weight_of
 from dtnumba.growers.surrogates import heavier_side, way_by_surrogates
 from dtnumba.trees import STAYS
 
@@ -93,8 +92,6 @@ def _write_test(work, node, feature, fan):
     )
     nodes[node, N_CUTS] = nodes[node, N_BRANCHES] = nodes[node, N_LEVELS] = nodes[node, N_SURROGATES] = 0
     nodes[node, FAN], nodes[node, MISSING] = fan, desk.order[test[MISSING_CHILD]]
-    if rules.unseen_stays == 1 and rows_of(work.target, desk.sides, GONE) == 0.0:
-        nodes[node, MISSING] = STAYS
     if not work.nominal[feature]:
         n_cuts = test[N_TEST_CUTS]
         has_map = fan != n_cuts + 1 and desk.cut[0, 1] >= 0

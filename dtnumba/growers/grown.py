@@ -50,7 +50,6 @@ def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> 
         numeric=NUMERIC[options.numeric_split],
         empty_leaves=int(options.empty_leaves),
         two_suffice=int(options.two_suffice),
-        unseen_stays=int(options.unseen_stays),
         use_surrogate=int(options.use_surrogate),
         surrogate_style=int(options.surrogate_style),
         max_surrogates=int(options.max_surrogates) if options.missing == "surrogate" else 0,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dtnumba._jit import call_at, inline, kernel
+from dtnumba._jit import by_having, call_at, inline, kernel
 from dtnumba.criteria import NO_GAIN, TIE
 from dtnumba.growers.candidates import is_large
 from dtnumba.growers.cases import (
@@ -22,8 +22,9 @@ from dtnumba.growers.cases import (
     TESTED,
     WHOLE,
 )
+from dtnumba.growers.entropy_cut import best_entropy_cut
 from dtnumba.growers.groups import code_of, fill_table, fits_table, groups_of, place_of, sort_and_sum
-from dtnumba.growers.prices import allows, charged, lead
+from dtnumba.growers.prices import charged
 from dtnumba.growers.sums import add_row, add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
 
 # Values at a node that an interval is looked for among; more are put together in this many groups of like size.
@@ -37,7 +38,7 @@ def look_for_threshold(work, feature, start, stop):
     n = fill_table(work.ground, feature, start, stop) if in_table else sort_and_sum(work.ground, feature, start, stop)
     n_values, found = _begin(work, feature, n, in_table), np.int64(0)
     if n_values == 2:
-        found = _best_threshold(work, start, n, in_table)
+        found = _threshold(work.criterion, work, start, n, in_table)
     return _end(work, feature, n_values, found, in_table)
 
 
@@ -122,7 +123,6 @@ def _best_threshold(work, start, n, in_table):
     learns = work.rules.missing == LEARNED and rows_of(target, sides, GONE) > 0.0
     whole = WHOLE if learns else KNOWN
     bar, scale, missing, is_found = NO_GAIN, 0.0, np.int64(0), False
-    ahead, feature = lead(work.criterion, weight_of(target, sides, WHOLE)), desk.test[TESTED]
     for turn in range(2 if learns else 1):
         clear(sides, BELOW)
         if turn == 1:
@@ -149,14 +149,10 @@ def _best_threshold(work, start, n, in_table):
                 subtract(sides, whole, BELOW, ABOVE)
             if not is_large(work, sides, BELOW) or not is_large(work, sides, ABOVE):
                 continue
-            below, above = weight_of(target, sides, BELOW), weight_of(target, sides, ABOVE)
-            if not allows(work.criterion, feature, last, following, below, above):
-                continue
-            desk.test[N_ALLOWED] += 1
             found = score(target, work.criterion, sides, BELOW, ABOVE)
             if found > bar:
                 scale = max(scale, abs(found))
-                bar, missing, is_found = found + max(TIE * scale, ahead), np.int64(1 - turn), True
+                bar, missing, is_found = found + TIE * scale, np.int64(1 - turn), True
                 copy_sums(sides, BELOW, sides, BEST_BELOW)
                 _one_cut(desk, last, following)
     if is_found:
@@ -167,6 +163,17 @@ def _best_threshold(work, start, n, in_table):
             desk.test[MISSING_CHILD] = missing
         return np.int64(-2 if learns else 2)
     return np.int64(0)
+
+
+def _by_rows(criterion, work, start, n, in_table):
+    return best_entropy_cut(work, start, n, in_table)
+
+
+def _by_score(criterion, work, start, n, in_table):
+    return _best_threshold(work, start, n, in_table)
+
+
+_threshold = by_having("allows", _by_rows, _by_score)
 
 
 @kernel

@@ -10,7 +10,7 @@ NUMERIC = {"threshold": 0, "interval": 1, "multiway": 2}
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """See ``GrowthParams`` for the first six; the last three are for learners of their own."""
+    """See ``GrowthParams`` for the first six; the last two are for learners of their own."""
 
     missing: str = "learned"
     categorical_split: str = "subset"
@@ -19,7 +19,6 @@ class Options:
     surrogate_style: int = 0
     max_surrogates: int = 5
     empty_leaves: bool = False  # a category that no row of a multiway node has gets a leaf that says what the node says
-    unseen_stays: bool = False  # a row without a value ends at a node where no row of fit lacked one
     two_suffice: bool = False  # two children as large as leaves must be are enough
 
     @property

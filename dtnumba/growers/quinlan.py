@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import part
-from dtnumba.criteria import NO_GAIN, TIE, Entropy
+from dtnumba.criteria import NO_GAIN, TIE, Entropy, x_log_x
 
 _GAP = 1e-5  # values no farther apart are not parted
 _HAIR = 1e-6  # sums of weights are compared with so much play
@@ -41,6 +41,9 @@ class QuinlanRatio(_Fields):
     by_address = True
     impurity = Entropy.impurity
     score = Entropy.score
+
+    def x_log_x(self, x):
+        return x_log_x(self, x)
 
     def information(self, share):
         return -share * math.log2(share) if share > 0.0 else 0.0
@@ -74,9 +77,6 @@ class QuinlanRatio(_Fields):
             if part_of > 0.0:
                 information -= part_of / weight * math.log2(part_of / weight)
         return gain / information if information > self.least_information else 0.0
-
-    def merges(self):
-        return True  # its growth holds the search for groups of levels, which others need not compile
 
     def choose(self, gains, informations, features, n):
         total, n_counted, floor = 0.0, 0, NO_GAIN

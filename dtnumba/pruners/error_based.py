@@ -46,8 +46,8 @@ class ErrorBased(Pruner):
         Whether the heaviest branch may take the place of its parent. All rows of the parent then go through it, so this
         asks for the rows that the trees were grown on; a branch so raised is pruned again with them.
     estimate : "release8", "j48" or "exact"
-        U: C4.5's normal approximation with its table of quantiles; the same with exact quantiles; or the exact binomial
-        bound of Clopper & Pearson.
+        U: C4.5's normal approximation with its table of quantiles; the same with exact quantiles, and nothing above a
+        confidence of 0.5; or the exact binomial bound of Clopper & Pearson.
 
     """
 
@@ -89,15 +89,17 @@ class ErrorBased(Pruner):
 
     def _costs(self) -> Costs:
         z, high = _normal(float(self.confidence), is_table=self.estimate == "release8")
-        return Costs(math.log(self.confidence), z, high, SLACK, True)
+        adds = _adds(float(self.confidence), self.estimate)
+        return Costs(math.log(self.confidence), z, high, SLACK, raises=True, adds=adds)
 
     def _raised(self, subject: Subject) -> Trees:
         from dtnumba.raising import Raising
         from dtnumba.recounting import changed, counted_trees, workers_of
 
         parts = []
-        for tree in counted_trees(subject):
-            if tree.trees.policy == FRACTIONAL and self.estimate != "exact":
+        by_cases = subject.trees.policy == FRACTIONAL and self.estimate != "exact"
+        for tree in counted_trees(subject, with_leaves=not by_cases):
+            if by_cases:
                 (codes, weight), *_ = tree.additions.parts
                 parts.append(pruned_with_cases(tree.trees, tree.cells, codes, weight, self._costs()))
                 continue
@@ -130,6 +132,8 @@ def extra_errors(n: Any, errors: Any, confidence: float, estimate: str = "releas
     n, errors = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(errors, np.float64))
     if estimate == "exact":
         return np.asarray(n * binomial_upper(n.ravel(), errors.ravel(), confidence).reshape(n.shape) - errors)
+    if not _adds(confidence, estimate):
+        return np.zeros(n.shape)
     z, high = _normal(confidence, is_table=estimate == "release8")
     size = np.maximum(n, 1e-300)
     none = n * -np.expm1(np.log(confidence) / size)
@@ -138,6 +142,11 @@ def extra_errors(n: Any, errors: Any, confidence: float, estimate: str = "releas
     between = none + errors * (one - none)
     extra = np.where(errors < 1e-6, none, np.where(errors < 0.9999, between, some))
     return np.where(n > 0, extra, 0.0)
+
+
+def _adds(confidence: float, estimate: str) -> bool:
+    """Tell whether anything is added: J48 takes a confidence above one half for an error."""
+    return estimate != "j48" or confidence <= 0.5
 
 
 def _normal(confidence: float, *, is_table: bool) -> tuple[float, float]:
