@@ -10,6 +10,8 @@ from dtnumba import information, pruners, validation
 from dtnumba.batches import bin_batches
 from dtnumba.errors import NotFittedError
 from dtnumba.estimators import (
+    CHAIDClassifier,
+    CHAIDRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
@@ -22,6 +24,8 @@ from dtnumba.estimators import (
 from dtnumba.pruning import prune
 
 __all__ = [
+    "CHAIDClassifier",
+    "CHAIDRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",

@@ -1,5 +1,6 @@
 """What users call."""
 
+from dtnumba.estimators.chaid import CHAIDClassifier, CHAIDRegressor
 from dtnumba.estimators.decision_tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -14,6 +15,8 @@ from dtnumba.estimators.forest import (
 )
 
 __all__ = [
+    "CHAIDClassifier",
+    "CHAIDRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",

@@ -254,9 +254,32 @@ class OneTree(Prunable):
         return self._fitted().tree_.compute_feature_importances()
 
 
+class ClassTree(OneTree, Classifier):
+    """What one tree of classes answers."""
+
+    def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
+        """Return the label of every row: the commonest class of its leaf, or that of least cost; the first on ties."""
+        table = self._table(X)
+        codes = self.tree_.label_codes(table, self.n_jobs, self._rule)
+        labels = [classes[codes[:, o]] for o, classes in enumerate(self._classes())]
+        return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
+
+    def predict_proba(self, X: Any, check_input: bool = True) -> Any:
+        """Return the share of each class in every row's leaf; a list of arrays for several outputs."""
+        table = self._table(X)
+        shares = self.tree_.shares(table, self.n_jobs)
+        return shares[0] if len(shares) == 1 else shares
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithm of ``predict_proba``."""
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return np.log(shares) if self.n_outputs_ == 1 else [np.log(share) for share in shares]
+
+
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class DecisionTreeClassifier(OneTree, Classifier, TreeParams):
+class DecisionTreeClassifier(ClassTree, TreeParams):
     """A decision tree for classes.
 
     Parameters
@@ -306,25 +329,6 @@ class DecisionTreeClassifier(OneTree, Classifier, TreeParams):
     class_weight: Any = parameter(None, CLASS_WEIGHT)  # noqa: RUF009
     priors: Any = parameter(None, PRIORS)  # noqa: RUF009
     costs: Any = parameter(None, COSTS)  # noqa: RUF009
-
-    def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
-        """Return the label of every row: the commonest class of its leaf, or that of least cost; the first on ties."""
-        table = self._table(X)
-        codes = self.tree_.label_codes(table, self.n_jobs, self._rule)
-        labels = [classes[codes[:, o]] for o, classes in enumerate(self._classes())]
-        return labels[0] if len(labels) == 1 else np.stack(labels, axis=1)
-
-    def predict_proba(self, X: Any, check_input: bool = True) -> Any:
-        """Return the share of each class in every row's leaf; a list of arrays for several outputs."""
-        table = self._table(X)
-        shares = self.tree_.shares(table, self.n_jobs)
-        return shares[0] if len(shares) == 1 else shares
-
-    def predict_log_proba(self, X: Any) -> Any:
-        """Return the logarithm of ``predict_proba``."""
-        shares = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            return np.log(shares) if self.n_outputs_ == 1 else [np.log(share) for share in shares]
 
 
 @documented
