@@ -108,7 +108,11 @@ class Choice:
 
 
 def listed_columns(
-    wanted: Any, n_features: int, names: NDArray[np.object_] | None, caller: str, parameter: str = "categorical_features"
+    wanted: Any,
+    n_features: int,
+    names: NDArray[np.object_] | None,
+    caller: str,
+    parameter: str = "categorical_features",
 ) -> NDArray[np.bool_]:
     """Return a mask of the columns that a list of names or indices, or a mask, stands for."""
     given = [one.item() if isinstance(one, np.generic) else one for one in wanted]

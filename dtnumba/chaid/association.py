@@ -128,4 +128,3 @@ def weight_of(statistic, sums, g):
     for k in range(sums.shape[1]):
         weight += sums[g, k]
     return weight
-

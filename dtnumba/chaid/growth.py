@@ -1,4 +1,4 @@
-"""Grow a tree of CHAID: study a node, divide its rows by the predictor least likely by chance, go on with its children."""
+"""Grow a tree of CHAID: study a node, divide its rows by the predictor least likely by chance, study its children."""
 
 from __future__ import annotations
 
@@ -88,15 +88,16 @@ class Growth:
             node = waiting.pop()
             if self._is_finished(node):
                 continue
-            study_node(self._cells, self._rules, self._desk, self._found, self._rows, self._start[node], self._stop[node])
+            extent = self._start[node], self._stop[node]
+            study_node(self._cells, self._rules, self._desk, self._found, self._rows, *extent)
             if node == 0:
                 root = Findings(*(column.copy() for column in self._found))
             split = self._choose(node)
             if split is not None:
                 children = self._divide(node, split)
                 waiting += reversed(children)
-        columns = (np.array(one, np.int64) for one in (self._start, self._stop, self._left))
-        return Grown(*columns, self._splits, np.array(self._known), self._rows, root)
+        start, stop, left = (np.array(one, np.int64) for one in (self._start, self._stop, self._left))
+        return Grown(start, stop, left, self._splits, np.array(self._known), self._rows, root)
 
     def _is_finished(self, node: int) -> bool:
         """Tell whether a node is a leaf whatever the predictors say."""
@@ -143,7 +144,6 @@ class Growth:
         self._known += [np.full(N_KNOWN, np.nan)] * split.n_children
         return range(first, first + split.n_children)
 
-
     def _with_missing_first(self, split: Split, codes: NDArray[Any], rows: NDArray[np.int64]) -> Split:
         """Return a split with the child of missing values in front: its number must fit into a byte."""
         lead = split.way[-1]
@@ -157,5 +157,3 @@ class Growth:
 def log_of(alpha: float) -> float:
     """Return the logarithm of a level, which may be 0."""
     return math.log(alpha) if alpha > 0.0 else -math.inf
-
-

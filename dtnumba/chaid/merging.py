@@ -154,6 +154,7 @@ def look_again(rules, kind, loose, desk, i, j, m):
 
 @inline
 def look_all(rules, kind, loose, desk, m):
+    """Find of every group the one behind it that is most alike."""
     for s in range(m):
         if desk.alive[s]:
             look_behind(rules, kind, loose, desk, s, m)

@@ -45,7 +45,7 @@ def _log_partitions(c, r, row):
 @kernel
 def log_multiplier(rule, kind, c, r, row):
     """Return the logarithm of the multiplier of the chance of r groups of c categories; missing ones count as one."""
-    if rule == NONE or r >= c and rule == KASS:
+    if rule == NONE or (r >= c and rule == KASS):
         return 0.0
     if rule == KASS:
         if kind == NOMINAL:

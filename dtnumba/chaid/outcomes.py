@@ -32,7 +32,7 @@ class Said(NamedTuple):
     impurity: NDArray[np.float64]
 
 
-class _Squares(NamedTuple):
+class _Squares:
     """Asks a target for the sums of y and of its square, measured from a centre."""
 
     target = "numbers"

@@ -1,9 +1,9 @@
 """A table as CHAID sees it: few codes a column, and whether these have an order.
 
-Categories are their levels. Numbers are cut into bins of equal weight: of their distinct values each gets a bin if there
-are few enough; else a value as heavy as a bin has one to itself, and the others share what bins are left, the value at
-the cumulative share s of their weight in bin number ceil(s * bins). Equal values are never parted, missing ones have the
-code behind the last.
+Categories are their levels. Numbers are cut into bins of equal weight: of their distinct values each gets a bin if
+there are few enough; else a value as heavy as a bin has one to itself, and the others share what bins are left, the
+value at the cumulative share s of their weight in bin number ceil(s * bins). Equal values are never parted, missing
+ones have the code behind the last.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from dtnumba.table import Table
     from dtnumba.weights import Weights
 
+MOST_CODES = (1 << 16) - 2  # one more for missing values; they take minutes at a node
+
 
 class Predictors(NamedTuple):
     """The rows that count, as codes."""
 
-    codes: NDArray[Any]  # (p, k) uint8 or int32, of the k rows of positive weight
+    codes: NDArray[np.uint16]  # (p, k) of the k rows of positive weight
     kinds: NDArray[np.int64]  # (p,) NOMINAL or ORDINAL
     low: list[NDArray[np.float64]]  # of each predictor, the least value of each code
     high: list[NDArray[np.float64]]
@@ -102,8 +104,13 @@ def read_predictors(
         low.append(values[begins])
         high.append(values[np.append(begins[1:], len(values)).astype(np.int64) - 1] if len(values) else values)
         places.append(np.append(place, len(begins)))
-    dtype = np.uint8 if max(map(len, low)) < 256 else np.int32
-    codes = np.empty((p, len(kept)), dtype)
+        if len(begins) > MOST_CODES:
+            name = f"column {f}" if table.names is None else f"column {table.names[f]!r}"
+            raise ValueError(
+                f"{name} has {len(begins)} categories, and CHAID, which compares all of them, takes at most {MOST_CODES}: "
+                "leave the column out, or put its rare values together"
+            )
+    codes = np.empty((p, len(kept)), np.uint16)
     for f, place in enumerate(places):
-        codes[f] = place.astype(dtype)[ranks[:, f]]
+        codes[f] = place.astype(np.uint16)[ranks[:, f]]
     return Predictors(codes, kinds, low, high)

@@ -24,7 +24,7 @@ from dtnumba.chaid.multipliers import FLOATING, NOMINAL, log_multiplier
 class Cells(NamedTuple):
     """Rows as codes, and what they add to the table of a node."""
 
-    codes: np.ndarray  # (p, n) uint8 or int32
+    codes: np.ndarray  # (p, n) uint16
     n_codes: np.ndarray  # (p,) int64: codes of values; the next one is that of missing values
     kinds: np.ndarray  # (p,) int64: NOMINAL or ORDINAL
     label: np.ndarray  # (n,) int32: class; 0 where the target is a number

@@ -77,8 +77,8 @@ class ChaidParams:
         Whether a chance is multiplied by the number of ways in which the categories could have been merged, as Kass
         does; with ``exhaustive=True`` by the number of pairs compared.
     exhaustive : bool
-        Merge down to two groups whatever ``alpha_merge`` says, and take the groups on the way that chance explains least
-        (Biggs, de Ville & Suen 1991).
+        Merge down to two groups whatever ``alpha_merge`` says, and take the groups on the way that chance explains
+        least (Biggs, de Ville & Suen 1991).
     exhaustive_multiplier : "biggs" or "spss"
         Pairs of c categories without order: c (c - 1) (c + 1) / 6, which are those compared, or SPSS's three times as
         many. With order both take c (c - 1) / 2; with missing values beside the order, "biggs" takes (c - 1) ** 2.
@@ -117,8 +117,8 @@ class ChaidParams:
     def _rules(self, statistic: int) -> Rules:
         if self.exhaustive and self.resplit:
             raise ValueError(
-                "resplit=True divides groups again while they are merged at alpha_merge, and exhaustive=True merges all "
-                "and looks back: leave out one of them"
+                "resplit=True divides groups again while they are merged at alpha_merge, and exhaustive=True merges "
+                "all and looks back: leave out one of them"
             )
         multiplier = _MULTIPLIERS[self.exhaustive_multiplier] if self.exhaustive else KASS
         return Rules(
@@ -195,9 +195,7 @@ class ChaidTree(OneTree):
         weights = fixed_weights(self._weigh(known, read_weight(sample_weight, table.n_rows)), table.n_rows)
         wanted = [] if self.ordinal_features is None else self.ordinal_features
         ordinal = listed_columns(wanted, table.n_features, table.names, type(self).__name__, "ordinal_features")
-        predictors = read_predictors(
-            table, weights, ordinal, int(self.max_numeric_bins), _jit.n_workers(self.n_jobs)
-        )
+        predictors = read_predictors(table, weights, ordinal, int(self.max_numeric_bins), _jit.n_workers(self.n_jobs))
         outcome = self._outcome(known, weights)
         grown = Growth(predictors, outcome, rules, self._limits()).grown()
         tree = TreeView(to_trees(grown, predictors, self._said(grown, outcome)), table.n_features, known.sizes)
@@ -291,7 +289,7 @@ class CHAIDClassifier(ChaidTree, ClassTree, ChaidParams):
     priors = costs = None
 
     @property
-    def criterion(self) -> str:  # type: ignore[override]
+    def criterion(self) -> str:
         """What the impurity of nodes is."""
         return "gini" if self.statistic == "pearson" else "entropy"
 
