@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, kernel
-from dtnumba.chaid.association import F_TEST, N_FINDING, compare, log_chance, weight_of
+from dtnumba.chaid.association import F_TEST, LOG_P, N_FINDING, compare, find, log_chance, weight_of
 from dtnumba.chaid.multipliers import NOMINAL
 
 NOTHING = -1
@@ -95,12 +95,12 @@ def take_groups(desk, groups, loose, m):
 
 
 @inline
-def _may_join(desk, kind, loose, i, j):
+def may_join(desk, kind, loose, i, j):
     """Tell whether groups i < j may become one."""
     return kind == NOMINAL or j == loose or desk.after[i] == j
 
 
-@inline
+@kernel
 def join(desk, i, j, m):
     """Put group j into group i, which stands before it."""
     for k in range(desk.sums.shape[1]):
@@ -114,81 +114,73 @@ def join(desk, i, j, m):
 
 
 @kernel
-def likeness_of(rules, desk, i, j):
-    """Return the logarithm of the chance that two groups differ as much."""
-    value, between, within = compare(rules.statistic, desk.sums, i, j)
-    return log_chance(rules.statistic, value, between, within)
+def look(rules, kind, loose, desk, i, first, stop, fresh):
+    """Find among the groups first .. stop - 1, which stand behind i, the one most alike, the first one of equals.
 
-
-@kernel
-def look_behind(rules, kind, loose, desk, i, m):
-    """Find the group behind i that is most alike, the first one of equals."""
-    desk.near[i], desk.likeness[i] = NOTHING, -np.inf
-    least = fewest = most = 0.0
-    for j in range(i + 1, m):
-        if not desk.alive[j] or not _may_join(desk, kind, loose, i, j):
+    Unless ``fresh``, the one known so far stays where none is more alike.
+    """
+    near = np.int64(NOTHING) if fresh else desk.near[i]
+    likeness, least, fewest, most = -np.inf if fresh else desk.likeness[i], np.inf, 0.0, 0.0
+    for j in range(first, stop):
+        if not desk.alive[j] or not may_join(desk, kind, loose, i, j):
             continue
         value, between, within = compare(rules.statistic, desk.sums, i, j)
-        is_first = desk.near[i] == NOTHING
-        if not is_first and value >= least and between <= fewest and within >= most:
+        if value >= least and between <= fewest and within >= most:
             continue  # less likely, which takes no logarithm to know
-        likeness = log_chance(rules.statistic, value, between, within)
-        if is_first or likeness > desk.likeness[i]:
-            desk.near[i], desk.likeness[i] = j, likeness
+        found = log_chance(rules.statistic, value, between, within)
+        if near == NOTHING or found > likeness or (found == likeness and j < near):
+            near, likeness = np.int64(j), found
             least, fewest, most = value, between, within
-
-
-@kernel
-def look_again(rules, kind, loose, desk, i, j, m):
-    """Renew what groups know of those behind them, after j was put into i."""
-    for s in range(j):
-        if not desk.alive[s]:
-            continue
-        if s == i or desk.near[s] == j or desk.near[s] == i:
-            look_behind(rules, kind, loose, desk, s, m)
-        elif s < i and _may_join(desk, kind, loose, s, i):
-            likeness = likeness_of(rules, desk, s, i)
-            if likeness > desk.likeness[s] or (likeness == desk.likeness[s] and i < desk.near[s]):
-                desk.near[s], desk.likeness[s] = i, likeness
+    desk.near[i], desk.likeness[i] = near, likeness
 
 
 @inline
-def look_all(rules, kind, loose, desk, m):
-    """Find of every group the one behind it that is most alike."""
-    for s in range(m):
-        if desk.alive[s]:
-            look_behind(rules, kind, loose, desk, s, m)
-
-
-@inline
-def most_alike(desk, m):
+def _most_alike(desk, m):
     """Return the first group of the pair that is most alike."""
     best = np.int64(NOTHING)
     for s in range(m):
         if desk.alive[s] and desk.near[s] != NOTHING and (best == NOTHING or desk.likeness[s] > desk.likeness[best]):
-            best = s
+            best = np.int64(s)
     return best
 
 
-@kernel
-def merge_alike(rules, kind, desk, n_groups, fewest, m):
-    """Merge the most alike of the first m slots while chance explains their difference; return how many are left."""
-    loose, n_divided = np.int64(NOTHING), 0
-    look_all(rules, kind, loose, desk, m)
-    while n_groups > fewest:
-        i = most_alike(desk, m)
-        if i == NOTHING or desk.likeness[i] <= rules.log_alpha:
+@inline
+def merge(rules, kind, loose, desk, n_groups, fewest, m):
+    """Merge the most alike of the first m slots while chance explains their difference; return how many are left.
+
+    An exhaustive search merges all down to the fewest, and sets aside the groups on the way that chance explains least:
+    among those large enough, if there are any.
+    """
+    i, j, everything, n_divided = np.int64(NOTHING), np.int64(NOTHING), True, 0
+    best, best_is_large = np.inf, False
+    while True:
+        for s in range(m):  # renew what groups know of those behind them, after j was put into i
+            if not desk.alive[s]:
+                continue
+            fresh = everything or s == i or desk.near[s] == j or desk.near[s] == i
+            if fresh or (s < i and may_join(desk, kind, loose, s, i)):
+                look(rules, kind, loose, desk, s, s + 1 if fresh else i, m if fresh else i + 1, fresh)
+        if rules.exhaustive:
+            find(rules.statistic, desk.sums, desk.alive, m, desk.whole, desk.finding)
+            large = is_large(rules, desk, m)
+            if (large and not best_is_large) or (large == best_is_large and desk.finding[LOG_P] < best):
+                best, best_is_large = desk.finding[LOG_P], large
+                for s in range(m):
+                    desk.kept[s] = desk.group[s]
+        if n_groups <= fewest:
+            break
+        i = _most_alike(desk, m)
+        if i == NOTHING or (desk.likeness[i] <= rules.log_alpha and not rules.exhaustive):
             break
         j = desk.near[i]
         join(desk, i, j, m)
         n_groups -= 1
+        loose = np.int64(NOTHING) if j == loose else loose
         # As many divisions as categories end what might go round for ever.
-        if rules.resplit and n_divided < m and divide_group(rules, kind, desk, i, m):
+        everything = rules.resplit and n_divided < m and divide_group(rules, kind, desk, i, m)
+        if everything:
             n_divided += 1
             n_groups += 1
-            look_all(rules, kind, loose, desk, m)
-        else:
-            look_again(rules, kind, loose, desk, i, j, m)
     return n_groups
 
 
@@ -248,8 +240,21 @@ def divide_group(rules, kind, desk, i, m):
         if desk.group[s] == i and desk.kept[s] != desk.kept[i]:
             second = np.int64(s) if second == NOTHING else second
             desk.group[s] = second
-    take_groups(desk, desk.group, NOTHING, m)
+    take_groups(desk, desk.group, np.int64(NOTHING), m)
     return True
+
+
+@kernel
+def most_alike_of(rules, kind, loose, desk, group, m):
+    """Return the group most like a given one, before it or behind it, the first one of equals."""
+    partner, best, fresh = np.int64(NOTHING), 0.0, group >= 0  # a literal True would be a second signature
+    for s in range(m):
+        i, j = min(np.int64(s), group), max(np.int64(s), group)
+        if s != group and desk.alive[s] and may_join(desk, kind, loose, i, j):
+            look(rules, kind, loose, desk, i, j, j + 1, fresh)
+            if partner == NOTHING or desk.likeness[i] > best:
+                partner, best = np.int64(s), desk.likeness[i]
+    return partner
 
 
 @kernel
@@ -264,7 +269,7 @@ def is_large(rules, desk, m):
     return n_groups > 1
 
 
-@kernel
+@inline
 def absorb_small(rules, kind, loose, desk, n_groups, m):
     """Join each group below the least size, the lightest first, to the most alike that it may join."""
     while n_groups > 2:
@@ -274,13 +279,7 @@ def absorb_small(rules, kind, loose, desk, n_groups, m):
                 small, weight = np.int64(s), weight_of(rules.statistic, desk.sums, s)
         if small == NOTHING:
             break
-        partner, best = np.int64(NOTHING), 0.0
-        for s in range(m):
-            i, j = min(np.int64(s), small), max(np.int64(s), small)
-            if s != small and desk.alive[s] and _may_join(desk, kind, loose, i, j):
-                likeness = likeness_of(rules, desk, i, j)
-                if partner == NOTHING or likeness > best:
-                    partner, best = np.int64(s), likeness
+        partner = most_alike_of(rules, kind, loose, desk, small, m)
         i, j = min(partner, small), max(partner, small)
         join(desk, i, j, m)
         n_groups -= 1

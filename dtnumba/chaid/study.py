@@ -4,20 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import inline, kernel
+from dtnumba._jit import address_of, inline, kernel
 from dtnumba.chaid.association import LOG_P, find, weight_of
-from dtnumba.chaid.merging import (
-    NOTHING,
-    absorb_small,
-    is_large,
-    join,
-    likeness_of,
-    look_again,
-    look_all,
-    merge_alike,
-    most_alike,
-    take_groups,
-)
+from dtnumba.chaid.merging import NOTHING, absorb_small, is_large, join, merge, most_alike_of, take_groups
 from dtnumba.chaid.multipliers import FLOATING, NOMINAL, log_multiplier
 
 
@@ -45,7 +34,7 @@ class Findings(NamedTuple):
     way: np.ndarray  # int32: the child of each code, or NOTHING of one that the node has no rows of
 
 
-@kernel
+@inline
 def count_rows(cells, f, rows, start, stop):
     """Fill the table of a predictor from the rows of a node."""
     counts, codes, weight, label = cells.counts, cells.codes, cells.weight, cells.label
@@ -79,21 +68,16 @@ def _list_categories(cells, desk, statistic, f):
     return m
 
 
-@kernel
-def _place_missing(rules, desk, loose, n_groups, m):
+@inline
+def _place_missing(rules, kind, desk, loose, n_groups, m):
     """Join missing values to the group most like them if chance explains the groups less then; return the groups."""
     find(rules.statistic, desk.sums, desk.alive, m, desk.whole, desk.finding)
     alone = desk.finding[LOG_P]
     if n_groups < 3:
         return n_groups
-    partner, best = np.int64(NOTHING), 0.0
-    for s in range(loose):
+    for s in range(m):
         desk.kept[s] = desk.group[s]
-        if desk.alive[s]:
-            likeness = likeness_of(rules, desk, s, loose)
-            if partner == NOTHING or likeness > best:
-                partner, best = np.int64(s), likeness
-    desk.kept[loose] = loose
+    partner = most_alike_of(rules, kind, loose, desk, loose, m)
     join(desk, partner, loose, m)
     find(rules.statistic, desk.sums, desk.alive, m, desk.whole, desk.finding)
     if desk.finding[LOG_P] < alone:
@@ -101,44 +85,20 @@ def _place_missing(rules, desk, loose, n_groups, m):
     return take_groups(desk, desk.kept, loose, m)
 
 
-@kernel
-def _best_stage(rules, kind, desk, loose, m):
-    """Merge down to two groups and return to the stage least explained by chance; return its groups.
-
-    Stages whose groups all are large enough come first, where there are any.
-    """
-    n_groups, place = m, loose
-    look_all(rules, kind, place, desk, m)
-    find(rules.statistic, desk.sums, desk.alive, m, desk.whole, desk.finding)
-    best, best_is_large = desk.finding[LOG_P], is_large(rules, desk, m)
-    while n_groups > 2:
-        i = most_alike(desk, m)
-        j = desk.near[i]
-        join(desk, i, j, m)
-        n_groups -= 1
-        place = np.int64(NOTHING) if j == place else place
-        look_again(rules, kind, place, desk, i, j, m)
-        find(rules.statistic, desk.sums, desk.alive, m, desk.whole, desk.finding)
-        large = is_large(rules, desk, m)
-        if (large and not best_is_large) or (large == best_is_large and desk.finding[LOG_P] < best):
-            best, best_is_large = desk.finding[LOG_P], large
-            for s in range(m):
-                desk.kept[s] = desk.group[s]
-    return take_groups(desk, desk.kept, loose, m)
-
-
-@kernel
+@inline
 def merge_predictor(rules, kind, desk, has_missing, m):
     """Merge the categories of a predictor, write the finding, and return the groups; 0 where there is no split."""
     loose = m - 1 if kind != NOMINAL and has_missing else np.int64(NOTHING)
     n_groups = take_groups(desk, desk.kept, loose, m)
-    if rules.exhaustive:
-        n_groups = _best_stage(rules, kind, desk, loose, m)
-    elif loose == NOTHING:
-        n_groups = merge_alike(rules, kind, desk, n_groups, 2, m)
-    else:
-        n_groups = merge_alike(rules, kind, desk, n_groups - 1, 1, loose) + 1
-        n_groups = _place_missing(rules, desk, loose, n_groups, m)
+    # Values in order merge first without those that are missing, which then are a group already.
+    is_apart = loose != NOTHING and not rules.exhaustive
+    n_ordered = loose if is_apart else m
+    place = np.int64(NOTHING) if is_apart else loose
+    n_groups = merge(rules, kind, place, desk, n_groups - is_apart, 1 if is_apart else 2, n_ordered)
+    if is_apart:
+        n_groups = _place_missing(rules, kind, desk, loose, n_groups + 1, m)
+    elif rules.exhaustive:
+        n_groups = take_groups(desk, desk.kept, loose, m)
     if loose != NOTHING and not desk.alive[loose]:
         loose = np.int64(NOTHING)
     n_groups = absorb_small(rules, kind, loose, desk, n_groups, m)
@@ -160,11 +120,17 @@ def _write_ways(desk, way, first, n_codes, m):
 
 
 @kernel
-def study_node(cells, rules, desk, found, rows, start, stop):
+def study_node(given_cells, given_rules, given_desk, given_findings, rows, start, stop):
     """Write what every predictor says about the rows of a node.
 
     rows (n,) int64
     """
+    cells, rules, desk, found = (
+        address_of(given_cells),
+        address_of(given_rules),
+        address_of(given_desk),
+        address_of(given_findings),
+    )
     for f in range(len(cells.n_codes)):
         count_rows(cells, f, rows, start, stop)
         m = _list_categories(cells, desk, rules.statistic, f)
