@@ -219,6 +219,12 @@ class ChaidTree(OneTree):
             vars(model)[name] = np.where(same >= 0, column[same], np.nan)
         return model
 
+    def __sklearn_tags__(self) -> Any:
+        """Describe the model to scikit-learn."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
 
 def _by_node(known: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
     columns = {
@@ -341,7 +347,8 @@ class CHAIDRegressor(ChaidTree, Regressor, ChaidParams):
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:
         """Return the value of every row's leaf."""
-        return self.tree_.numbers(self._table(X), self.n_jobs)[:, 0]
+        table = self._table(X)
+        return self.tree_.numbers(table, self.n_jobs)[:, 0]
 
     def _statistic(self) -> int:
         return F_TEST
