@@ -11,6 +11,8 @@ from dtnumba.batches import bin_batches
 from dtnumba.errors import NotFittedError
 from dtnumba.estimators import (
     C45Classifier,
+    CHAIDClassifier,
+    CHAIDRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
@@ -25,6 +27,8 @@ from dtnumba.pruning import prune
 
 __all__ = [
     "C45Classifier",
+    "CHAIDClassifier",
+    "CHAIDRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",

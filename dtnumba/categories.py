@@ -107,10 +107,16 @@ class Choice:
         return bool(self._listed[j])
 
 
-def listed_columns(wanted: Any, n_features: int, names: NDArray[np.object_] | None, caller: str) -> NDArray[np.bool_]:
+def listed_columns(
+    wanted: Any,
+    n_features: int,
+    names: NDArray[np.object_] | None,
+    caller: str,
+    parameter: str = "categorical_features",
+) -> NDArray[np.bool_]:
     """Return a mask of the columns that a list of names or indices, or a mask, stands for."""
     given = [one.item() if isinstance(one, np.generic) else one for one in wanted]
-    said = f"categorical_features={shown(wanted)}: {caller}"
+    said = f"{parameter}={shown(wanted)}: {caller}"
     mask = np.zeros(n_features, bool)
     if given and all(isinstance(one, bool) for one in given):
         if len(given) != n_features:

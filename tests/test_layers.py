@@ -27,7 +27,7 @@ LAYERS = [  # the lowest first
     "category_splits finish labels splitters.coded_rows",
     "bins node_losses splitters.histogram splitters.presorted splitters.rank_sort",
     "binned_table grow splitters.random_threshold",
-    "batches forest grow_tree growers permutation refits splitters.random_bins",
+    "batches chaid forest grow_tree growers permutation refits splitters.random_bins",
     "alpha_table resampling shadows training",
     "forest_plan importances pruners size_curve",
     "estimators validation",

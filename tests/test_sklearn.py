@@ -26,6 +26,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dtnumba import (
     C45Classifier,
+    CHAIDClassifier,
+    CHAIDRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
@@ -43,7 +45,9 @@ FORESTS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, 
 
 
 def expected_to_fail(estimator):
-    """Return the checks that a forest cannot pass, with the reason; scikit-learn lists the same for its own."""
+    """Return the checks that an estimator cannot pass, with the reason; of forests scikit-learn's list is the same."""
+    if type(estimator) in {CHAIDClassifier, CHAIDRegressor}:
+        return {"check_supervised_y_2d": "a target of one column is one output, and no reason for a warning"}
     if type(estimator) not in {RandomForestClassifier, RandomForestRegressor}:
         return {}
     reason = "a weight says how likely a row is drawn, so a row twice is drawn otherwise than a row of weight two"
@@ -56,7 +60,8 @@ with warnings.catch_warnings():
     all_checks = parametrize_with_checks(
         [tree(max_bins=bins) for tree in TREES for bins in (None, 255)]
         + [forest(n_estimators=3) for forest in FORESTS]
-        + [C45Classifier(), ID3Classifier()],
+        + [C45Classifier(), ID3Classifier()]
+        + [chaid(min_parent=4, min_child=2) for chaid in (CHAIDClassifier, CHAIDRegressor)],
         expected_failed_checks=expected_to_fail,
     )
 

@@ -1,6 +1,7 @@
 """What users call."""
 
 from dtnumba.estimators.c45 import C45Classifier
+from dtnumba.estimators.chaid import CHAIDClassifier, CHAIDRegressor
 from dtnumba.estimators.decision_tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -17,6 +18,8 @@ from dtnumba.estimators.id3 import ID3Classifier
 
 __all__ = [
     "C45Classifier",
+    "CHAIDClassifier",
+    "CHAIDRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",
