@@ -18,6 +18,7 @@ from dtnumba.estimators import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    RuleSetClassifier,
 )
 from dtnumba.pruning import prune
 
@@ -31,6 +32,7 @@ __all__ = [
     "NotFittedError",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RuleSetClassifier",
     "__version__",
     "bin_batches",
     "information",

@@ -12,6 +12,7 @@ from dtnumba.estimators.forest import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from dtnumba.estimators.rule_set import RuleSetClassifier
 
 __all__ = [
     "DecisionTreeClassifier",
@@ -22,4 +23,5 @@ __all__ = [
     "ExtraTreesRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RuleSetClassifier",
 ]
