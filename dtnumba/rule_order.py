@@ -69,7 +69,7 @@ class Answers:
         order = np.argsort(row, kind="stable")
         self._covered = covered
         # After the rules of each row stands one that is none: their number
-        at = np.searchsorted(row[order], np.arange(1, n_rows + 1), side="right")
+        at = np.searchsorted(row[order], np.arange(n_rows), side="right")
         self._rule = np.insert(rule[order], at, len(covered))
         self._is_kept = np.ones(len(covered) + 1, bool)
         starts = np.concatenate([[0], at[:-1] + np.arange(1, n_rows)]) if n_rows else at
