@@ -6,10 +6,11 @@ criteria, targets (one split) -> grow, grow_tree (a tree) -> finish (thresholds,
 
 __version__ = "0.1.0"
 
-from dtnumba import information, pruners, validation
+from dtnumba import export, information, pruners, validation
 from dtnumba.batches import bin_batches
 from dtnumba.errors import NotFittedError
 from dtnumba.estimators import (
+    DecisionListClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
@@ -23,6 +24,7 @@ from dtnumba.estimators import (
 from dtnumba.pruning import prune
 
 __all__ = [
+    "DecisionListClassifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",
@@ -35,6 +37,7 @@ __all__ = [
     "RuleSetClassifier",
     "__version__",
     "bin_batches",
+    "export",
     "information",
     "prune",
     "pruners",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.rules import LEVELS, OUTSIDE, RANGE, Test
+from dtnumba.rules import LEVELS, OUTSIDE, RANGE, Condition
 from dtnumba.trees import LEAF, STAYS, last_children
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class Path(NamedTuple):
     """The tests on the way to a node at which rows end."""
 
     node: int
-    tests: tuple[Test, ...]
+    tests: tuple[Condition, ...]
 
 
 def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
@@ -46,9 +46,9 @@ def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
             found.append(path)
             continue
         if trees.missing_left[node] == STAYS:
-            nothing = Test(int(trees.feature[node]), RANGE, np.inf, -np.inf, (), missing=True)
+            nothing = Condition(int(trees.feature[node]), RANGE, np.inf, -np.inf, (), missing=True)
             if _test_of(trees, node, int(trees.left[node]), n_levels).kind == LEVELS:
-                nothing = Test(nothing.feature, LEVELS, missing=True)
+                nothing = Condition(nothing.feature, LEVELS, missing=True)
             found.append(Path(node, (*path.tests, nothing)))
         children = range(int(last[node]), int(trees.left[node]) - 1, -1)
         waiting += [Path(child, (*path.tests, _test_of(trees, node, child, n_levels))) for child in children]
@@ -60,7 +60,7 @@ def _entries(trees: Trees, start_name: str, name: str, node: int) -> Any:
     return getattr(trees, name)[start[node] : start[node + 1]] if len(start) > 1 else ()
 
 
-def _test_of(trees: Trees, node: int, child: int, n_levels: Callable[[int], int]) -> Test:
+def _test_of(trees: Trees, node: int, child: int, n_levels: Callable[[int], int]) -> Condition:
     """Return the test that a row passes from a node to its child."""
     feature, way = int(trees.feature[node]), child - int(trees.left[node])
     branch, cuts = (_entries(trees, f"{name}_start", name, node) for name in ("branch", "cut"))
@@ -73,18 +73,18 @@ def _test_of(trees: Trees, node: int, child: int, n_levels: Callable[[int], int]
     if len(branch):
         ways = np.append(branch, np.full(max(n_levels(feature) - len(branch), 0), -1))
         own = (ways == way) | (missing & (ways == -1))
-        return Test(feature, LEVELS, levels=tuple(np.flatnonzero(own).tolist()), missing=missing)
+        return Condition(feature, LEVELS, levels=tuple(np.flatnonzero(own).tolist()), missing=missing)
     levels = _entries(trees, "level_start", "level", node)
     if len(levels):
         own = np.isin(np.arange(max(n_levels(feature), int(levels[-1]) + 1)), levels) == (way == 0)
-        return Test(feature, LEVELS, levels=tuple(np.flatnonzero(own).tolist()), missing=missing)
+        return Condition(feature, LEVELS, levels=tuple(np.flatnonzero(own).tolist()), missing=missing)
     threshold = float(trees.threshold[node])
     if way == 0:
-        return Test(feature, RANGE, np.nan, threshold, missing=missing)
-    return Test(feature, RANGE, threshold, np.inf, missing=missing)
+        return Condition(feature, RANGE, np.nan, threshold, missing=missing)
+    return Condition(feature, RANGE, threshold, np.inf, missing=missing)
 
 
-def _range_of(feature: int, cuts: Any, branch: Any, way: int, *, missing: bool) -> Test:
+def _range_of(feature: int, cuts: Any, branch: Any, way: int, *, missing: bool) -> Condition:
     """Return the test of a child of a node with cuts: a range between two of them, or all but one."""
     places = np.arange(len(cuts) + 1)
     own = np.flatnonzero((places if len(branch) == 0 else branch) == way)
@@ -94,4 +94,4 @@ def _range_of(feature: int, cuts: Any, branch: Any, way: int, *, missing: bool) 
         assert len(own) == own[-1] - own[0] + 1, "the child of a test is a range, or all but one"
     low = float(cuts[own[0] - 1]) if own[0] > 0 else np.nan
     high = float(cuts[own[-1]]) if own[-1] < len(cuts) else np.inf
-    return Test(feature, kind, low, high, missing=missing)
+    return Condition(feature, kind, low, high, missing=missing)

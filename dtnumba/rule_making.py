@@ -11,7 +11,7 @@ from dtnumba.generalise import Candidates, Pessimistic, Significant, expected_er
 from dtnumba.rule_counts import deletions_of, row_bits, unpacked_rows
 from dtnumba.rule_order import Known, by_class, default_class, without_harm
 from dtnumba.rule_selection import covers_of, shortest_subsets
-from dtnumba.rules import LEVELS, Rules, Test, holds, key_of, pack_rules
+from dtnumba.rules import LEVELS, Rules, Condition, holds, key_of, pack_rules
 from dtnumba.table import values_of
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ class Sample(NamedTuple):
         return Known(self.code, weight, self.n_classes)
 
 
-def make_rules(paths: list[tuple[tuple[Test, ...], int]], sample: Sample, making: Making) -> Rules:
+def make_rules(paths: list[tuple[tuple[Condition, ...], int]], sample: Sample, making: Making) -> Rules:
     """Return rules for the paths of a tree and what their leaves say."""
     if making.select is not None:
         # A missing value fails every test
         paths = [(tuple(test._replace(missing=False) for test in body), k) for body, k in paths]
-    numbers: dict[Test, int] = {}
+    numbers: dict[Condition, int] = {}
     bodies = [tuple(dict.fromkeys(numbers.setdefault(key_of(test), len(numbers)) for test in body)) for body, _ in paths]
     label = np.array([k for _, k in paths], np.int64)
     tests = [test if test.low is not None else test._replace(low=np.nan) for test in numbers]
@@ -68,7 +68,7 @@ def make_rules(paths: list[tuple[tuple[Test, ...], int]], sample: Sample, making
 
 
 def _simplified(
-    bodies: list[tuple[int, ...]], label: NDArray[np.int64], tests: list[Test], bits: Any, sample: Sample, making: Making
+    bodies: list[tuple[int, ...]], label: NDArray[np.int64], tests: list[Condition], bits: Any, sample: Sample, making: Making
 ) -> tuple[Candidates, int]:
     """Return the rules that are left of paths, in order, and the default class."""
     known = sample.known
@@ -116,7 +116,7 @@ def _rows_covered(bodies: list[tuple[int, ...]], bits: Any, n_rows: int) -> list
     return [np.flatnonzero(unpacked_rows(own[None], n_rows)[0]) for own in words]
 
 
-def rule_bits(bodies: list[tuple[int, ...]], tests: list[Test], sample: Sample) -> NDArray[np.float64]:
+def rule_bits(bodies: list[tuple[int, ...]], tests: list[Condition], sample: Sample) -> NDArray[np.float64]:
     """Return how many bits each rule takes: which columns, which values, in any order."""
     branch = _branch_bits(sample)
     share = branch / max(branch.sum(), 1e-300)
@@ -147,13 +147,18 @@ def _branch_bits(sample: Sample) -> NDArray[np.float64]:
 
 
 def describe(
-    bodies: list[list[Test]],
+    bodies: list[list[Condition]],
     label: NDArray[np.int64],
     default: int,
     sample: Sample,
     confidence: float,
+    *,
+    of_answered: bool = False,
 ) -> Rules:
-    """Return rules, in this order, with their coverage, confidence and lift on rows."""
+    """Return rules, in this order, with their coverage, confidence and lift on rows.
+
+    With ``of_answered`` a rule covers only the rows that no rule before it does.
+    """
     known, n = sample.known, len(sample.code)
     columns: dict[int, NDArray[np.float64]] = {}
     for j in {test.feature for body in bodies for test in body}:
@@ -172,6 +177,8 @@ def describe(
         decided[r] = np.bincount(known.code[answered], weights=known.weight[answered], minlength=sample.n_classes)
         is_open &= ~is_in
     decided[-1] = np.bincount(known.code[is_open], weights=known.weight[is_open], minlength=sample.n_classes)
+    if of_answered:
+        covered, correct = decided[:-1].sum(axis=1), decided[np.arange(len(label)), label]
     sizes = known.sizes
     numbers = numbers_of(covered, correct, label, sizes / sizes.sum(), confidence)
     return pack_rules(bodies, label, default, {**numbers, "decided": decided})

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, launch, lowest_bit, part, take_ticket
-from dtnumba.rules import LEVELS, holds, test_at
+from dtnumba.rules import LEVELS, holds, condition_at
 
 _ROWS = 1024  # a ticket
 _RULES = 1024  # a block
@@ -60,7 +60,7 @@ def _block(rules, first, stop):
             values = np.concatenate([bound, [np.inf, np.nan]])
         allowed = np.ones((len(values), n), bool)
         for t in own:
-            allowed[:, owner[t - start]] &= holds(test_at(rules.tests, t), values)
+            allowed[:, owner[t - start]] &= holds(condition_at(rules.tests, t), values)
         bounds.append(bound)
         masks.append(_packed(allowed, words))
         is_levels.append(levels)

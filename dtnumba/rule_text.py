@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.rules import LEVELS, OUTSIDE, RANGE, Rules, Test, body_of
+from dtnumba.rules import LEVELS, OUTSIDE, RANGE, Rules, Condition, body_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Words(NamedTuple):
 class Said(NamedTuple):
     """What a text says."""
 
-    bodies: list[list[Test]]
+    bodies: list[list[Condition]]
     label: list[str]
     default: str
     numbers: list[dict[str, float]]  # of each rule, as far as they are there
@@ -71,7 +71,7 @@ def value_of(token: str) -> Any:
     return json.loads(token) if token.startswith('"') else token
 
 
-def sentence(test: Test, words: Words) -> str:
+def sentence(test: Condition, words: Words) -> str:
     """Return one test as words."""
     name, levels = word(words.names[test.feature]), words.levels[test.feature]
     if test.kind == LEVELS:
@@ -93,7 +93,7 @@ def _levels(name: str, chosen: tuple[int, ...], levels: Any) -> str:
     return f"{name} {sign}in {{{', '.join(shown)}}}"
 
 
-def _range(name: str, test: Test, levels: Any) -> str:
+def _range(name: str, test: Condition, levels: Any) -> str:
     def bound(x: float) -> str:
         is_level = levels is not None and 0 <= x < len(levels)
         return word(levels[int(x)]) if is_level else repr(float(x))
@@ -228,9 +228,9 @@ class _Line:
             raise self.error(f"{token} is none of the classes {', '.join(known[:10])}", "use one of these")
         return token
 
-    def body(self) -> list[Test]:
+    def body(self) -> list[Condition]:
         """Read the tests of a rule, up to its class."""
-        found: list[Test] = []
+        found: list[Condition] = []
         if not self.takes("anything"):
             found.append(self._test())
             while self.takes("and"):
@@ -238,34 +238,34 @@ class _Line:
         self.expects("then")
         return found
 
-    def _test(self) -> Test:
+    def _test(self) -> Condition:
         test = self._bare_test()
         return test._replace(missing=True) if self.takes("(", "or", "missing", ")") else test
 
-    def _bare_test(self) -> Test:
+    def _bare_test(self) -> Condition:
         if self.peek(1) == "<":
             start = self.next()
             self.next()
             j = self._feature()
             self.expects("<=")
-            return Test(j, RANGE, self._bound(start, j), self._bound(self.next(), j))
+            return Condition(j, RANGE, self._bound(start, j), self._bound(self.next(), j))
         j = self._feature()
         if self.takes("<="):
             high = self._bound(self.next(), j)
             if self.takes("or", ">"):
-                return Test(j, OUTSIDE, high, self._bound(self.next(), j))
-            return Test(j, RANGE, np.nan, high)
+                return Condition(j, OUTSIDE, high, self._bound(self.next(), j))
+            return Condition(j, RANGE, np.nan, high)
         if self.takes(">"):
-            return Test(j, RANGE, self._bound(self.next(), j))
+            return Condition(j, RANGE, self._bound(self.next(), j))
         return self._named(j)
 
-    def _named(self, j: int) -> Test:
+    def _named(self, j: int) -> Condition:
         """Read what stands after the name of a column, other than bounds."""
         levels = self.words.levels[j]
         if self.takes("is", "missing"):
-            return Test(j, RANGE, np.inf, -np.inf, (), missing=True) if levels is None else Test(j, LEVELS, missing=True)
+            return Condition(j, RANGE, np.inf, -np.inf, (), missing=True) if levels is None else Condition(j, LEVELS, missing=True)
         if self.takes("is", "known"):
-            return Test(j)
+            return Condition(j)
         is_not = self.takes("is", "not") or self.takes("not")
         if (is_not and self.takes("in", "{")) or self.takes("in", "{"):
             named = []
@@ -281,7 +281,7 @@ class _Line:
                 "write <=, >, 'is', 'in {...}', 'is missing' or 'is known'",
             )
         chosen = set(range(len(levels))) - set(named) if is_not else set(named)
-        return Test(j, LEVELS, levels=tuple(sorted(chosen)))
+        return Condition(j, LEVELS, levels=tuple(sorted(chosen)))
 
     def _feature(self) -> int:
         token = self.next()

@@ -23,8 +23,8 @@ RANGE, OUTSIDE, LEVELS = 0, 1, 2
 _BITS = 64
 
 
-class Tests(NamedTuple):
-    """Tests of one feature each, end to end."""
+class Conditions(NamedTuple):
+    """Conditions of one feature each, end to end."""
 
     feature: NDArray[np.int32]  # (t,)
     kind: NDArray[np.uint8]  # (t,) RANGE, OUTSIDE or LEVELS
@@ -39,7 +39,7 @@ class Rules(NamedTuple):
     """Rules in the order in which they are asked."""
 
     start: NDArray[np.int64]  # (r + 1,)
-    tests: Tests
+    tests: Conditions
     label: NDArray[np.int32]  # (r,)
     covered: NDArray[np.float64]  # (r,) weight of the rows of ``fit`` for which a rule holds
     correct: NDArray[np.float64]  # (r,) weight of those of its class
@@ -60,7 +60,7 @@ class Rules(NamedTuple):
         return self.decided.shape[1]
 
 
-class Test(NamedTuple):
+class Condition(NamedTuple):
     """One test, for what makes rules a test at a time."""
 
     feature: int
@@ -71,10 +71,10 @@ class Test(NamedTuple):
     missing: bool = False
 
 
-def pack_tests(tests: list[Test]) -> Tests:
+def pack_tests(tests: list[Condition]) -> Conditions:
     """Return tests as arrays."""
     words = [_words_of(test.levels) if test.kind == LEVELS else [] for test in tests]
-    return Tests(
+    return Conditions(
         np.array([test.feature for test in tests], np.int32),
         np.array([test.kind for test in tests], np.uint8),
         np.array([test.low for test in tests], np.float64),
@@ -92,27 +92,27 @@ def _words_of(levels: tuple[int, ...]) -> list[int]:
     return words
 
 
-def test_at(tests: Tests, t: int) -> Test:
+def condition_at(tests: Conditions, t: int) -> Condition:
     """Return one of the tests."""
     kind = int(tests.kind[t])
     levels = tuple(levels_at(tests, t).tolist()) if kind == LEVELS else ()
-    return Test(
+    return Condition(
         int(tests.feature[t]), kind, float(tests.low[t]), float(tests.high[t]), levels, bool(tests.missing[t])
     )
 
 
-def levels_at(tests: Tests, t: int) -> NDArray[np.int64]:
+def levels_at(tests: Conditions, t: int) -> NDArray[np.int64]:
     """Return the categories for which a test holds, ascending."""
     words = tests.word[tests.word_start[t] : tests.word_start[t + 1]]
     return np.flatnonzero(np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little"))
 
 
-def key_of(test: Test) -> Test:
+def key_of(test: Condition) -> Condition:
     """Return what is equal for equal tests, which NaN is not: a test without a lower bound as None there."""
     return test._replace(low=None) if test.low != test.low else test  # type: ignore[arg-type]
 
 
-def both(first: Test, second: Test) -> Test | None:
+def both(first: Condition, second: Condition) -> Condition | None:
     """Return the test that holds where two of one feature do; None where no single test says it."""
     missing = first.missing and second.missing
     if first.kind == LEVELS:
@@ -123,9 +123,9 @@ def both(first: Test, second: Test) -> Test | None:
     return first._replace(low=low, high=min(first.high, second.high), missing=missing)
 
 
-def merged(tests: list[Test]) -> list[Test]:
+def merged(tests: list[Condition]) -> list[Condition]:
     """Return the tests of a rule with those of one feature made one where one can say it, in order of features."""
-    found: list[Test] = []
+    found: list[Condition] = []
     for test in sorted(tests, key=lambda one: one.feature):
         one = both(found[-1], test) if found and found[-1].feature == test.feature else None
         if one is None:
@@ -135,7 +135,7 @@ def merged(tests: list[Test]) -> list[Test]:
     return found
 
 
-def holds(test: Test, x: NDArray[np.float64]) -> NDArray[np.bool_]:
+def holds(test: Condition, x: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return for which values a test holds."""
     if test.kind == LEVELS:
         is_in = np.isin(x, np.array(test.levels, np.float64))
@@ -147,7 +147,7 @@ def holds(test: Test, x: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def pack_rules(
-    bodies: list[list[Test]], label: NDArray[np.int32], default: int, numbers: dict[str, NDArray[np.float64]]
+    bodies: list[list[Condition]], label: NDArray[np.int32], default: int, numbers: dict[str, NDArray[np.float64]]
 ) -> Rules:
     """Return rules as arrays, the tests of a rule merged; ``numbers`` are the other columns by name."""
     whole = [merged(body) for body in bodies]
@@ -156,9 +156,9 @@ def pack_rules(
     return Rules(start=start, tests=tests, label=label.astype(np.int32), default=int(default), **numbers)
 
 
-def body_of(rules: Rules, r: int) -> list[Test]:
+def body_of(rules: Rules, r: int) -> list[Condition]:
     """Return the tests of a rule."""
-    return [test_at(rules.tests, t) for t in range(int(rules.start[r]), int(rules.start[r + 1]))]
+    return [condition_at(rules.tests, t) for t in range(int(rules.start[r]), int(rules.start[r + 1]))]
 
 
 def check(rules: Rules, n_features: int) -> Rules:

@@ -1,5 +1,6 @@
 """What users call."""
 
+from dtnumba.estimators.decision_list import DecisionListClassifier
 from dtnumba.estimators.decision_tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -15,6 +16,7 @@ from dtnumba.estimators.forest import (
 from dtnumba.estimators.rule_set import RuleSetClassifier
 
 __all__ = [
+    "DecisionListClassifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",

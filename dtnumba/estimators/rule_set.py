@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from dtnumba.rules import Test
+    from dtnumba.rules import Condition
 
 _SELECT = ("mdl", "chi2", "fisher")
 
@@ -33,7 +33,7 @@ _SELECT = ("mdl", "chi2", "fisher")
 class RuleSetClassifier(RuleModel):
     """Rules made of the paths of an unpruned tree (C4.5rules).
 
-    Each path to a leaf is a rule. Tests that do not help are left out, then rules that do not, and what is left is put
+    Each path to a leaf is a rule. Conditions that do not help are left out, then rules that do not, and what is left is put
     in order. A missing value fails every test.
 
     Parameters
@@ -187,7 +187,7 @@ def _said_by(model: Any, shares: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.asarray(shares.argmax(axis=1) if rule is None else rule.codes(shares), np.int64)
 
 
-def labelled_paths(model: Any) -> list[tuple[tuple[Test, ...], int, NDArray[np.float64]]]:
+def labelled_paths(model: Any) -> list[tuple[tuple[Condition, ...], int, NDArray[np.float64]]]:
     """Return for each leaf of a fitted tree its tests, its class, and its rows by class."""
     if not hasattr(model, "tree_") or not hasattr(model, "classes_"):
         raise TypeError(f"model={model!r}: must be a fitted classifier of one tree")
