@@ -312,7 +312,7 @@ else:
         return (word & -word).bit_length() - 1
 
     def bit_count(word):
-        return bin(int(word)).count("1")
+        return int(word).bit_count()
 
     def prefetch(array, i, j):
         pass

@@ -6,7 +6,7 @@ own, so that one pass over the words of a term counts the rows of each class.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 

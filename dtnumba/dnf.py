@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_VARIABLES = 12
-_MOST_WORK = 1_000_000  # looks at a column by the search for the cheapest cover, about a second; then the best one serves
+_MOST_WORK = 1_000_000  # looks at a column by the search for the cheapest cover: about a second; then the best serves
 _A_TERM = 1000  # costs more than any number of tests
 _NEVER = 1 << 60
 
@@ -183,7 +183,9 @@ def _fewest(space: Space, positive: list[list[Literal]]) -> list[list[Literal]]:
     allowed[tuple(patterns[~holds].T.astype(np.int64))] = False
     primes = _primes(allowed)
     wanted = patterns[holds].astype(np.int8)
-    covers = ((primes[:, None, :] == 2) | (primes[:, None, :] == wanted)).all(axis=2)
+    covers = np.ones((len(primes), len(wanted)), bool)
+    for sign, value in zip(primes.T, wanted.T, strict=True):
+        covers &= (sign[:, None] == 2) | (sign[:, None] == value)
     useful = covers.any(axis=1)
     primes, covers = primes[useful], covers[useful]
     chosen = _Search(covers, (primes != 2).sum(axis=1) + _A_TERM).cheapest()

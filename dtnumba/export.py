@@ -62,23 +62,27 @@ class Formula(str):
     ----------
     terms : tuple of tuple of str
         The tests of each term.
+    bodies : list of list of Condition
+        The same as data.
+    seen : Seen
+        The columns.
 
     """
 
-    __slots__ = ("_bodies", "_seen", "terms")
+    __slots__ = ("bodies", "seen", "terms")
     terms: tuple[tuple[str, ...], ...]
-    _bodies: list[list[Condition]]
-    _seen: Seen
+    bodies: list[list[Condition]]
+    seen: Seen
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
         """Return for each row whether the formula holds; a missing value fails every test."""
-        table = read_table(X, "Formula", self._seen)
+        table = read_table(X, "Formula", self.seen)
         found = np.zeros(table.n_rows, bool)
         columns: dict[int, NDArray[np.float64]] = {}
-        for j in {test.feature for body in self._bodies for test in body}:
+        for j in {test.feature for body in self.bodies for test in body}:
             parts = [values_of(cells)[:, 0] for _, cells in table.columns(j, j + 1)]
             columns[j] = np.concatenate(parts).astype(np.float64)
-        for body in self._bodies:
+        for body in self.bodies:
             is_in = np.ones(table.n_rows, bool)
             for test in body:
                 is_in &= holds(test, columns[test.feature])
@@ -119,7 +123,7 @@ def dnf(model: Any, class_: Any) -> Formula:
     if not wanted:
         raise ValueError(f"class_={class_!r}: is none of the model's classes {model.classes_.tolist()[:10]}")
     seen = seen_by(model)
-    levels = [None] * seen.n_features if seen.levels is None else list(seen.levels)
+    levels: list[Any] = [None] * seen.n_features if seen.levels is None else list(seen.levels)
     bodies = [tuple(test._replace(missing=False) for test in tests) for tests, *_ in paths]
     bodies, labels = _in_ranges(bodies, [k for _, k, _ in paths])
     space, terms = space_of(bodies, lambda j: 0 if levels[j] is None else len(levels[j]))
@@ -153,7 +157,7 @@ def _formula(space: Space, terms: list[list[Literal]], seen: Seen, words: Words)
     said = tuple(tuple(sentence(test, words) for test in body) for body in bodies)
     text = " or ".join(f"({' and '.join(term)})" if term else "anything" for term in said)
     formula = Formula(text or "nothing")
-    formula.terms, formula._bodies, formula._seen = said, bodies, seen
+    formula.terms, formula.bodies, formula.seen = said, bodies, seen
     return formula
 
 

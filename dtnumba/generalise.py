@@ -35,7 +35,7 @@ def expected_error(covered: Any, wrong: Any, confidence: float, without: Any) ->
     """
     covered, wrong = np.asarray(covered, np.float64), np.asarray(wrong, np.float64)
     errors = wrong + extra_errors(covered, wrong, confidence)
-    return np.where(covered > 0, errors / np.maximum(covered, 1e-300), without)
+    return np.asarray(np.where(covered > 0, errors / np.maximum(covered, 1e-300), without))
 
 
 class Pessimistic(NamedTuple):

@@ -11,7 +11,7 @@ from dtnumba.generalise import Candidates, Pessimistic, Significant, expected_er
 from dtnumba.rule_counts import deletions_of, row_bits, unpacked_rows
 from dtnumba.rule_order import Known, by_class, default_class, without_harm
 from dtnumba.rule_selection import covers_of, shortest_subsets
-from dtnumba.rules import LEVELS, Rules, Condition, holds, key_of, pack_rules
+from dtnumba.rules import LEVELS, Condition, Rules, holds, key_of, pack_rules
 from dtnumba.table import values_of
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def make_rules(paths: list[tuple[tuple[Condition, ...], int]], sample: Sample, m
         # A missing value fails every test
         paths = [(tuple(test._replace(missing=False) for test in body), k) for body, k in paths]
     numbers: dict[Condition, int] = {}
-    bodies = [tuple(dict.fromkeys(numbers.setdefault(key_of(test), len(numbers)) for test in body)) for body, _ in paths]
+    named = ([numbers.setdefault(key_of(test), len(numbers)) for test in body] for body, _ in paths)
+    bodies = [tuple(dict.fromkeys(body)) for body in named]
     label = np.array([k for _, k in paths], np.int64)
     tests = [test if test.low is not None else test._replace(low=np.nan) for test in numbers]
     bits = row_bits(sample.table, tests, sample.code, sample.n_classes, sample.weight)
@@ -68,7 +69,12 @@ def make_rules(paths: list[tuple[tuple[Condition, ...], int]], sample: Sample, m
 
 
 def _simplified(
-    bodies: list[tuple[int, ...]], label: NDArray[np.int64], tests: list[Condition], bits: Any, sample: Sample, making: Making
+    bodies: list[tuple[int, ...]],
+    label: NDArray[np.int64],
+    tests: list[Condition],
+    bits: Any,
+    sample: Sample,
+    making: Making,
 ) -> tuple[Candidates, int]:
     """Return the rules that are left of paths, in order, and the default class."""
     known = sample.known
@@ -80,8 +86,11 @@ def _simplified(
     if is_mdl:
         deletion = Pessimistic(making.confidence, making.level)
     bodies = generalised(bodies, label, bits, deletion, default_error, making.workers)
-    first = {(frozenset(body), k): r for r, (body, k) in reversed([*enumerate(zip(bodies, label.tolist(), strict=True))])}
-    order = np.array(sorted(r for (body, _), r in first.items() if body), np.int64)
+    first: dict[tuple[frozenset[int], int], int] = {}
+    for r, (body, k) in enumerate(zip(bodies, label.tolist(), strict=True)):
+        if body:
+            first.setdefault((frozenset(body), k), r)
+    order = np.array(list(first.values()), np.int64)
     found = Candidates([bodies[r] for r in order], label[order], np.zeros(len(order)))
     start, test = _flat(found.tests)
     counts = deletions_of(bits, start, test, found.label, making.workers)
@@ -127,7 +136,7 @@ def rule_bits(bodies: list[tuple[int, ...]], tests: list[Condition], sample: Sam
     cost = column + np.where(several, n_levels, branch[feature])
     own = [float(cost[list(body)].sum()) for body in bodies]
     order = [math.log2(len(body)) - math.lgamma(len(body) + 1.0) / math.log(2.0) for body in bodies]
-    return np.array(own) + np.array(order)
+    return np.asarray(np.array(own) + np.array(order))
 
 
 def _branch_bits(sample: Sample) -> NDArray[np.float64]:

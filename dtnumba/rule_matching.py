@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, launch, lowest_bit, part, take_ticket
-from dtnumba.rules import LEVELS, holds, condition_at
+from dtnumba.rules import LEVELS, condition_at, holds
 
 _ROWS = 1024  # a ticket
 _RULES = 1024  # a block
@@ -23,7 +23,7 @@ _ONE, _ZERO = np.uint64(1), np.uint64(0)
 
 
 class Block(NamedTuple):
-    """The masks of some rules; feature number f of them has places [place[f], place[f + 1]), missing values the last."""
+    """The masks of some rules; feature f of theirs has places [place[f], place[f + 1]), missing values the last."""
 
     first: int  # number of its first rule
     whole: np.ndarray  # (words,) uint64: a bit for every rule

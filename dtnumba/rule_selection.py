@@ -96,9 +96,7 @@ class SelectRules(NamedTuple):
             if job >= len(self.job_class):
                 break
             w = worker
-            state = State(
-                self.count[w], self.inside[w], self.right[w], self.wrong[w], self.best[w], self.sums[w]
-            )
+            state = State(self.count[w], self.inside[w], self.right[w], self.wrong[w], self.best[w], self.sums[w])
             self.value[job] = _search(self, job, state)
             for r in range(self.job_start[job + 1] - self.job_start[job]):
                 self.chosen[self.job_start[job] + r] = state.best[r]
@@ -246,7 +244,8 @@ def shortest_subsets(covers: Covers, bits: np.ndarray, seed: int, workers: int) 
     """Return which rules to keep, a bool for each."""
     n_classes, n = len(covers.size), len(bits)
     sizes = np.diff(covers.first)
-    jobs = [(k, c) for k in range(n_classes) if sizes[k] for c in (range(N_CLIMBS) if sizes[k] > MOST_FOR_ALL else [-1])]
+    ways = {k: range(N_CLIMBS) if sizes[k] > MOST_FOR_ALL else [-1] for k in range(n_classes) if sizes[k]}
+    jobs = [(k, climb) for k, climbs in ways.items() for climb in climbs]
     if not jobs:
         return np.zeros(n, bool)
     job_class, job_climb = (np.array(column, np.int64) for column in zip(*jobs, strict=True))
@@ -256,10 +255,9 @@ def shortest_subsets(covers: Covers, bits: np.ndarray, seed: int, workers: int) 
     value, chosen = np.empty(len(jobs)), np.zeros(job_start[-1], np.uint8)
     threads, most = min(workers, len(jobs)), int(sizes.max())
     scratch: list[Any] = [np.zeros((threads, len(covers.weight)), np.int32), np.zeros((threads, most), np.uint8)]
-    scratch += [np.zeros((threads, most)), np.zeros((threads, most)), np.zeros((threads, most), np.uint8), np.zeros((threads, 4))]
-    task = SelectRules(
-        covers, bits, log_factorial, job_class, job_climb, key, job_start, value, chosen, *scratch, np.zeros(1, np.int64)
-    )
+    scratch += [np.zeros((threads, most)), np.zeros((threads, most)), np.zeros((threads, most), np.uint8)]
+    scratch += [np.zeros((threads, 4)), np.zeros(1, np.int64)]
+    task = SelectRules(covers, bits, log_factorial, job_class, job_climb, key, job_start, value, chosen, *scratch)
     launch(task, threads)
     kept = np.zeros(n, bool)
     for k in range(n_classes):

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.rules import LEVELS, OUTSIDE, RANGE, Rules, Condition, body_of
+from dtnumba.rules import LEVELS, OUTSIDE, RANGE, Condition, Rules, body_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-_WORDS = frozenset("if and then otherwise is in not or missing known anything True False None nan inf".split())
+_GRAMMAR = {"if", "and", "then", "otherwise", "is", "in", "not", "or", "missing", "known", "anything"}
+_WORDS = _GRAMMAR | {"True", "False", "None", "nan", "inf"}
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|<=|<|>|[{},()\[\]]|[^\s{},()\[\]<>="]+)')
 _NUMBERS = ("covers", "correct", "confidence", "lift")
@@ -62,13 +63,13 @@ def word(value: Any) -> str:
 def value_of(token: str) -> Any:
     """Return the label that a token stands for where nothing else says it: text, a number, True or False."""
     if token in {"True", "False"}:
-        return token == "True"
-    for kind in (int, float):
-        try:
-            return kind(token)
-        except ValueError:
-            continue
-    return json.loads(token) if token.startswith('"') else token
+        return token == str(True)
+    if token.startswith('"'):
+        return json.loads(token)
+    try:
+        return float(token) if any(sign in token for sign in ".einE") else int(token)
+    except ValueError:
+        return token
 
 
 def sentence(test: Condition, words: Words) -> str:
@@ -152,7 +153,7 @@ def read_rules(text: str, words: Words) -> Said:
         reader.end()
     if not default:
         raise ValueError(
-            "text: no line says what answers where no rule holds; end it with 'otherwise' and a class, as to_text() does"
+            "text: no line says what answers where no rule holds; end it with 'otherwise CLASS', as to_text() does"
         )
     _check_kinds(said, words)
     return said._replace(default=default)
@@ -263,7 +264,8 @@ class _Line:
         """Read what stands after the name of a column, other than bounds."""
         levels = self.words.levels[j]
         if self.takes("is", "missing"):
-            return Condition(j, RANGE, np.inf, -np.inf, (), missing=True) if levels is None else Condition(j, LEVELS, missing=True)
+            nothing = Condition(j, RANGE, np.inf, -np.inf) if levels is None else Condition(j, LEVELS)
+            return nothing._replace(missing=True)
         if self.takes("is", "known"):
             return Condition(j)
         is_not = self.takes("is", "not") or self.takes("not")

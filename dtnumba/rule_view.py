@@ -106,8 +106,15 @@ class RuleList:
             raise IndexError(f"there is no rule {r}: there are {n}")
         r %= n
         tests = tuple(sentence(test, self.words) for test in body_of(rules, r))
-        numbers = (float(column[r]) for column in (rules.covered, rules.correct, rules.confidence, rules.lift))
-        return Rule(tests, self.classes[rules.label[r]], *numbers, line_of(rules, r, self.words, 3))
+        return Rule(
+            tests,
+            self.classes[rules.label[r]],
+            covered=float(rules.covered[r]),
+            correct=float(rules.correct[r]),
+            confidence=float(rules.confidence[r]),
+            lift=float(rules.lift[r]),
+            text=line_of(rules, r, self.words, 3),
+        )
 
     def __iter__(self) -> Iterator[Rule]:
         """Return the rules one after another."""
@@ -148,4 +155,4 @@ class RuleList:
             sure = rules.confidence[r] if others.sum() > 0 else 1.0
             shares[r] = (1.0 - sure) * others / max(others.sum(), 1e-300)
             shares[r, said[r]] = sure
-        return shares
+        return np.asarray(shares)

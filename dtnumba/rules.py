@@ -9,15 +9,17 @@ Invariants, tested by ``check`` and relied on everywhere:
 * LEVELS holds for the categories whose bit is set in ``word[word_start[t]:word_start[t + 1]]``, least bit first;
 * a missing value holds where ``missing`` is 1, and fails every other test;
 * a feature is tested by LEVELS alone, or not by them at all;
-* rows that no rule answers are of the class ``default``, which row r of ``decided``, after those of the rules, is about.
+* rows that no rule answers are of the class ``default``, of which the last row of ``decided`` tells.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 RANGE, OUTSIDE, LEVELS = 0, 1, 2
 _BITS = 64
@@ -57,7 +59,7 @@ class Rules(NamedTuple):
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return self.decided.shape[1]
+        return len(self.prior)
 
 
 class Condition(NamedTuple):
@@ -147,7 +149,7 @@ def holds(test: Condition, x: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def pack_rules(
-    bodies: list[list[Condition]], label: NDArray[np.int32], default: int, numbers: dict[str, NDArray[np.float64]]
+    bodies: list[list[Condition]], label: NDArray[np.int64], default: int, numbers: dict[str, NDArray[np.float64]]
 ) -> Rules:
     """Return rules as arrays, the tests of a rule merged; ``numbers`` are the other columns by name."""
     whole = [merged(body) for body in bodies]

@@ -173,10 +173,8 @@ class RuleModel(Classifier):
         prior = np.full(n_classes, 1.0 / n_classes)
         if self.__sklearn_is_fitted__() and len(self.rules_.arrays.prior) == n_classes:
             prior = self.rules_.arrays.prior
-        given = {
-            name: np.array([one.get(key, np.nan) for one in said.numbers], np.float64)
-            for name, key in (("covered", "covers"), ("correct", "correct"), ("confidence", "confidence"), ("lift", "lift"))
-        }
+        columns = (("covered", "covers"), ("correct", "correct"), ("confidence", "confidence"), ("lift", "lift"))
+        given = {name: np.array([one.get(key, np.nan) for one in said.numbers], np.float64) for name, key in columns}
         covered, correct = np.nan_to_num(given["covered"]), np.nan_to_num(given["correct"])
         numbers = numbers_of(covered, np.minimum(correct, covered), label, prior, self._confidence)
         sure = np.where(covered > 0, numbers["confidence"], 1.0)

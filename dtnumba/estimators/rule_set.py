@@ -33,7 +33,7 @@ _SELECT = ("mdl", "chi2", "fisher")
 class RuleSetClassifier(RuleModel):
     """Rules made of the paths of an unpruned tree (C4.5rules).
 
-    Each path to a leaf is a rule. Conditions that do not help are left out, then rules that do not, and what is left is put
+    Each path to a leaf is a rule. Tests that do not help are left out, then rules that do not, and what is left is put
     in order. A missing value fails every test.
 
     Parameters
@@ -90,7 +90,10 @@ class RuleSetClassifier(RuleModel):
     confidence: float = parameter(0.25, SHARE)
     select: str | None = parameter(
         "mdl",
-        Rule(lambda value: value is None or (isinstance(value, str) and value in _SELECT), f"a str among {_SELECT} or None"),
+        Rule(
+            lambda value: value is None or (isinstance(value, str) and value in _SELECT),
+            "a str among {'mdl', 'chi2', 'fisher'} or None",
+        ),
     )
     resolve: str = parameter("order", one_of("order", "confidence"))
     min_significance: float | None = parameter(None, LEVEL)
