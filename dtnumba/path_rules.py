@@ -46,10 +46,7 @@ def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
             found.append(path)
             continue
         if trees.missing_left[node] == STAYS:
-            nothing = Condition(int(trees.feature[node]), RANGE, np.inf, -np.inf, (), missing=True)
-            if _test_of(trees, node, int(trees.left[node]), n_levels).kind == LEVELS:
-                nothing = Condition(nothing.feature, LEVELS, missing=True)
-            found.append(Path(node, (*path.tests, nothing)))
+            found.append(Path(node, (*path.tests, _staying(trees, node, n_levels))))
         children = range(int(last[node]), int(trees.left[node]) - 1, -1)
         waiting += [Path(child, (*path.tests, _test_of(trees, node, child, n_levels))) for child in children]
     return found
@@ -58,6 +55,21 @@ def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
 def _entries(trees: Trees, start_name: str, name: str, node: int) -> Any:
     start = getattr(trees, start_name)
     return getattr(trees, name)[start[node] : start[node + 1]] if len(start) > 1 else ()
+
+
+def _staying(trees: Trees, node: int, n_levels: Callable[[int], int]) -> Condition:
+    """Return the test that a row passes whose value ends its way at a node."""
+    feature = int(trees.feature[node])
+    if not n_levels(feature):
+        return Condition(feature, RANGE, np.inf, -np.inf, missing=True)
+    branch = _entries(trees, "branch_start", "branch", node)
+    unknown = np.flatnonzero(_ways(branch, n_levels(feature)) == -1).tolist() if len(branch) else []
+    return Condition(feature, LEVELS, levels=tuple(unknown), missing=True)
+
+
+def _ways(branch: Any, n_levels: int) -> Any:
+    """Return the child that each level goes to, -1 where it is as a missing value."""
+    return np.append(branch, np.full(max(n_levels - len(branch), 0), -1))
 
 
 def _test_of(trees: Trees, node: int, child: int, n_levels: Callable[[int], int]) -> Condition:
@@ -71,7 +83,7 @@ def _test_of(trees: Trees, node: int, child: int, n_levels: Callable[[int], int]
     if len(cuts):
         return _range_of(feature, cuts, branch, way, missing=missing)
     if len(branch):
-        ways = np.append(branch, np.full(max(n_levels(feature) - len(branch), 0), -1))
+        ways = _ways(branch, n_levels(feature))
         own = (ways == way) | (missing & (ways == -1))
         return Condition(feature, LEVELS, levels=tuple(np.flatnonzero(own).tolist()), missing=missing)
     levels = _entries(trees, "level_start", "level", node)
@@ -79,6 +91,9 @@ def _test_of(trees: Trees, node: int, child: int, n_levels: Callable[[int], int]
         own = np.isin(np.arange(max(n_levels(feature), int(levels[-1]) + 1)), levels) == (way == 0)
         return Condition(feature, LEVELS, levels=tuple(np.flatnonzero(own).tolist()), missing=missing)
     threshold = float(trees.threshold[node])
+    if n_levels(feature):
+        own = (np.arange(n_levels(feature)) <= threshold) == (way == 0)
+        return Condition(feature, LEVELS, levels=tuple(np.flatnonzero(own).tolist()), missing=missing)
     if way == 0:
         return Condition(feature, RANGE, np.nan, threshold, missing=missing)
     return Condition(feature, RANGE, threshold, np.inf, missing=missing)
@@ -89,6 +104,8 @@ def _range_of(feature: int, cuts: Any, branch: Any, way: int, *, missing: bool) 
     places = np.arange(len(cuts) + 1)
     own = np.flatnonzero((places if len(branch) == 0 else branch) == way)
     kind = RANGE
+    if not len(own):  # a child of missing values alone
+        return Condition(feature, RANGE, np.inf, -np.inf, missing=missing)
     if len(own) != own[-1] - own[0] + 1:
         own, kind = np.setdiff1d(places, own), OUTSIDE
         assert len(own) == own[-1] - own[0] + 1, "the child of a test is a range, or all but one"
