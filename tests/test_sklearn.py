@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from dtnumba import (
+    DecisionListClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
@@ -33,6 +34,7 @@ from dtnumba import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    RuleSetClassifier,
 )
 
 TREES = [DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor]
@@ -53,7 +55,8 @@ with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "Estimator .* does not inherit from `sklearn.base.BaseEstimator`", UserWarning)
     all_checks = parametrize_with_checks(
         [tree(max_bins=bins) for tree in TREES for bins in (None, 255)]
-        + [forest(n_estimators=3) for forest in FORESTS],
+        + [forest(n_estimators=3) for forest in FORESTS]
+        + [RuleSetClassifier(), DecisionListClassifier()],
         expected_failed_checks=expected_to_fail,
     )
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from dtnumba import _jit, rng
 from dtnumba.categories import FROM_DTYPE
+from dtnumba.estimators._base import Classifier
 from dtnumba.estimators._docs import documented
 from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, LEVEL, N_JOBS, SHARE, Rule, one_of, parameter
 from dtnumba.estimators._rules import OfModelOrClass, RuleModel, seen_by
-from dtnumba.estimators.decision_tree import DecisionTreeClassifier
+from dtnumba.estimators.decision_tree import DecisionTreeClassifier, OneTree
 from dtnumba.path_rules import paths_of
 from dtnumba.rule_making import Making, Sample, make_rules, numbers_of
 from dtnumba.rules import pack_rules
@@ -192,11 +193,13 @@ def _said_by(model: Any, shares: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def labelled_paths(model: Any) -> list[tuple[tuple[Condition, ...], int, NDArray[np.float64]]]:
     """Return for each leaf of a fitted tree its tests, its class, and its rows by class."""
-    if not hasattr(model, "tree_") or not hasattr(model, "classes_"):
+    if isinstance(model, OneTree) and isinstance(model, Classifier):
+        model._fitted()  # noqa: SLF001  of the same kind
+    else:
         raise TypeError(f"model={model!r}: must be a fitted classifier of one tree")
     if model.n_outputs_ != 1:
         raise ValueError(f"model has {model.n_outputs_} outputs, and a rule says one; fit a tree to each")
-    model._refuse_compact("rules of a tree")  # noqa: SLF001  its own kind
+    model._refuse_compact("rules of a tree")  # noqa: SLF001
     trees, levels = model.trees_, vars(model).get("categories_")
     paths = paths_of(trees, lambda j: 0 if levels is None or levels[j] is None else len(levels[j]))
     nodes = [path.node for path in paths]
