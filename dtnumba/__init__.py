@@ -6,13 +6,14 @@ criteria, targets (one split) -> grow, grow_tree (a tree) -> finish (thresholds,
 
 __version__ = "0.1.0"
 
-from dtnumba import information, pruners, validation
+from dtnumba import export, information, pruners, validation
 from dtnumba.batches import bin_batches
 from dtnumba.errors import NotFittedError
 from dtnumba.estimators import (
     C45Classifier,
     CHAIDClassifier,
     CHAIDRegressor,
+    DecisionListClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
@@ -22,6 +23,7 @@ from dtnumba.estimators import (
     ID3Classifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    RuleSetClassifier,
 )
 from dtnumba.pruning import prune
 
@@ -29,6 +31,7 @@ __all__ = [
     "C45Classifier",
     "CHAIDClassifier",
     "CHAIDRegressor",
+    "DecisionListClassifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",
@@ -39,8 +42,10 @@ __all__ = [
     "NotFittedError",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RuleSetClassifier",
     "__version__",
     "bin_batches",
+    "export",
     "information",
     "prune",
     "pruners",

@@ -176,6 +176,15 @@ if COMPILED:
         return types.uint64(types.uint64), codegen
 
     @intrinsic
+    def bit_count(typingctx, word):
+        """Return how many bits of a uint64 are set."""
+
+        def codegen(context, builder, signature, args):
+            return builder.ctpop(args[0])
+
+        return types.uint64(types.uint64), codegen
+
+    @intrinsic
     def prefetch(typingctx, array, i, j):
         """Ask for the cache line of array[i, j] of a C-ordered array, to be read soon."""
 
@@ -342,6 +351,9 @@ else:
     def lowest_bit(word):
         word = int(word)
         return (word & -word).bit_length() - 1
+
+    def bit_count(word):
+        return int(word).bit_count()
 
     def prefetch(array, i, j):
         pass
@@ -547,6 +559,7 @@ def _run_masked(entry, address, workers):
 __all__ = [
     "COMPILED",
     "address_of",
+    "bit_count",
     "by_having",
     "by_type",
     "call_at",

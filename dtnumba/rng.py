@@ -9,7 +9,7 @@ import numpy as np
 from dtnumba._jit import COMPILED, inline
 
 # What a stream of draws is for; streams of different purposes are independent.
-BOOTSTRAP, FEATURES, CUT, PERMUTATION, FOLDS, DIRECTIONS, TIES, WINDOW, SAMPLE, TREE, SHADOW = range(11)
+BOOTSTRAP, FEATURES, CUT, PERMUTATION, FOLDS, DIRECTIONS, TIES, WINDOW, SAMPLE, TREE, SHADOW, SUBSET = range(12)
 
 _MASK = (1 << 64) - 1
 ROOT_KEY = 1

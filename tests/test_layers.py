@@ -12,25 +12,34 @@ PACKAGE = Path(find_spec("dtnumba").origin).parent
 
 # A module imports from lower layers only. A folder named here is one module to the others, and acyclic inside.
 LAYERS = [  # the lowest first
-    "_absorb _cache costs errors growing information levels log_gamma pruning sample_table scoring trees weights",
-    "_jit code_length compact floats subtrees",
     (
-        "bottom_up collapse columns cost_gini description_length proximity pruner rng routing significance "
-        "splitters.__init__ user_criterion watch"
+        "_absorb _cache costs errors fisher growing information levels log_gamma pruning rule_order rules "
+        "sample_table scoring trees weights"
     ),
-    "case_pruning categories criteria folds frames frontier held_out packed_forest shuffle weakest_link",
+    "_jit code_length compact dnf floats path_rules rule_text subtrees",
+    (
+        "bottom_up collapse columns cost_gini description_length proximity pruner rng routing rule_matching "
+        "significance splitters.__init__ user_criterion watch"
+    ),
+    (
+        "case_pruning categories criteria folds frames frontier held_out packed_forest rule_selection rule_view "
+        "shuffle weakest_link"
+    ),
     "interactions lanes leaf_values raised_cases rerouting shallow table unseen",
-    "constraints few_rows predict raising targets whole_tree",
-    "counted_rows level_order mixtures monotone predictor sampling split_test stopping votes",
+    "constraints few_rows predict raising rule_counts targets whole_tree",
+    "counted_rows decision_list level_order mixtures monotone predictor sampling split_test stopping votes",
     "drawn_rows forest_view out_of_bag recounting scan tree_view",
     "partition ranked scan_bins sorting splitters.levels",
     "category_splits finish labels splitters.coded_rows",
     "bins node_losses splitters.histogram splitters.presorted splitters.rank_sort",
-    "binned_table grow splitters.random_threshold",
-    "batches chaid forest grow_tree growers permutation refits splitters.random_bins",
+    "binned_table chaid grow splitters.random_threshold",
+    "batches forest grow_tree growers permutation refits splitters.random_bins",
     "alpha_table resampling shadows training",
     "forest_plan importances pruners size_curve",
-    "estimators validation",
+    "generalise validation",
+    "rule_making",
+    "estimators",
+    "export",
     "__init__",
     "cli",
     "__main__",

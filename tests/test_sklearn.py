@@ -28,6 +28,7 @@ from dtnumba import (
     C45Classifier,
     CHAIDClassifier,
     CHAIDRegressor,
+    DecisionListClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
@@ -37,6 +38,7 @@ from dtnumba import (
     ID3Classifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    RuleSetClassifier,
 )
 
 TREES = [DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor]
@@ -61,7 +63,8 @@ with warnings.catch_warnings():
         [tree(max_bins=bins) for tree in TREES for bins in (None, 255)]
         + [forest(n_estimators=3) for forest in FORESTS]
         + [C45Classifier(), ID3Classifier()]
-        + [chaid(min_parent=4, min_child=2) for chaid in (CHAIDClassifier, CHAIDRegressor)],
+        + [chaid(min_parent=4, min_child=2) for chaid in (CHAIDClassifier, CHAIDRegressor)]
+        + [RuleSetClassifier(), DecisionListClassifier()],
         expected_failed_checks=expected_to_fail,
     )
 

@@ -2,6 +2,7 @@
 
 from dtnumba.estimators.c45 import C45Classifier
 from dtnumba.estimators.chaid import CHAIDClassifier, CHAIDRegressor
+from dtnumba.estimators.decision_list import DecisionListClassifier
 from dtnumba.estimators.decision_tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -15,11 +16,13 @@ from dtnumba.estimators.forest import (
     RandomForestRegressor,
 )
 from dtnumba.estimators.id3 import ID3Classifier
+from dtnumba.estimators.rule_set import RuleSetClassifier
 
 __all__ = [
     "C45Classifier",
     "CHAIDClassifier",
     "CHAIDRegressor",
+    "DecisionListClassifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",
@@ -29,4 +32,5 @@ __all__ = [
     "ID3Classifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RuleSetClassifier",
 ]

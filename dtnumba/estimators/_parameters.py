@@ -113,6 +113,7 @@ MAX_FEATURES = Rule(
 LEVEL = Rule(
     lambda value: value is None or (is_real(value) and 0.0 < value < 1.0), "a float in the range (0.0, 1.0) or None"
 )
+SHARE = Rule(lambda value: is_real(value) and 0.0 < value < 1.0, "a float in the range (0.0, 1.0)")
 N_JOBS = Rule(
     lambda value: value is None or (is_int(value) and value != 0),
     "an int other than 0 (-1: all cores, -2: all but one) or None (all cores)",

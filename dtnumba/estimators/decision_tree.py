@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from dtnumba.estimators.rule_set import RuleSetClassifier
     from dtnumba.predictor import RowPredictor
     from dtnumba.trees import Trees
     from dtnumba.weakest_link import PruningPath
@@ -276,6 +277,26 @@ class ClassTree(OneTree, Classifier):
         table = self._table(X)
         shares = self.tree_.shares(table, self.n_jobs)
         return shares[0] if len(shares) == 1 else shares
+
+    def to_rules(self, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> RuleSetClassifier:
+        """Return the tree as rules: a rule a path as it is, or simplified by rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight : arrays, optional
+            The rows that the tree was grown on, to simplify its rules. Without them the rules say what the tree says of
+            every row (where missing values go to several children, or by surrogates: of every row without any).
+        **options
+            Parameters of RuleSetClassifier, such as ``resolve="confidence"``.
+
+        """
+        from dtnumba.estimators.rule_set import RuleSetClassifier
+
+        rules = RuleSetClassifier(**options)
+        if X is not None or y is not None:
+            made: RuleSetClassifier = rules.from_tree(self._fitted(), X, y, sample_weight)
+            return made
+        return rules._from_paths(self._fitted())  # noqa: SLF001  the other half of this method
 
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithm of ``predict_proba``."""

@@ -1,0 +1,173 @@
+"""One model, written another way.
+
+rules   sentences, a rule a line
+dnf     when a tree says a class, as an "or" of "and"s
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.dnf import computes, shortest, space_of
+from dtnumba.estimators._rules import seen_by
+from dtnumba.estimators.rule_set import labelled_paths
+from dtnumba.rule_text import Words, names_of, sentence
+from dtnumba.rules import LEVELS, OUTSIDE, RANGE, Condition, holds, merged
+from dtnumba.table import read_table, values_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.dnf import Literal, Space
+    from dtnumba.table import Seen
+
+__all__ = ["Formula", "dnf", "rules"]
+
+
+def rules(model: Any, digits: int | None = 3) -> str:
+    """Return a tree or a model of rules as sentences, a rule a line.
+
+    Parameters
+    ----------
+    model : fitted classifier of one tree, RuleSetClassifier or DecisionListClassifier
+        What to write.
+    digits : int or None
+        Of coverage, confidence and lift; None: all. Bounds are always exact.
+
+    Examples
+    --------
+    >>> from dtnumba import DecisionTreeClassifier, export
+    >>> tree = DecisionTreeClassifier().fit([["sun"], ["rain"], ["fog"]], ["go", "stay", "stay"])
+    >>> print(export.rules(tree.to_rules()), end="")
+    if x0 is sun then go [covers 1, correct 1, confidence 0.25, lift 0.75]
+    if x0 is not sun (or missing) then stay [covers 2, correct 2, confidence 0.5, lift 0.75]
+    otherwise stay
+
+    """
+    made = model if hasattr(model, "to_text") else None
+    if made is None and hasattr(model, "to_rules"):
+        made = model.to_rules()
+    if made is None:
+        raise TypeError(f"model={model!r}: must be a fitted tree that says classes, or a model of rules")
+    text: str = made.to_text(digits)
+    return text
+
+
+class Formula(str):
+    """An "or" of "and"s as text, which can be asked about rows.
+
+    Attributes
+    ----------
+    terms : tuple of tuple of str
+        The tests of each term.
+    bodies : list of list of Condition
+        The same as data.
+    seen : Seen
+        The columns.
+
+    """
+
+    __slots__ = ("bodies", "seen", "terms")
+    terms: tuple[tuple[str, ...], ...]
+    bodies: list[list[Condition]]
+    seen: Seen
+
+    def holds(self, X: Any) -> NDArray[np.bool_]:
+        """Return for each row whether the formula holds; a missing value fails every test."""
+        table = read_table(X, "Formula", self.seen)
+        found = np.zeros(table.n_rows, bool)
+        columns: dict[int, NDArray[np.float64]] = {}
+        for j in {test.feature for body in self.bodies for test in body}:
+            parts = [values_of(cells)[:, 0] for _, cells in table.columns(j, j + 1)]
+            columns[j] = np.concatenate(parts).astype(np.float64)
+        for body in self.bodies:
+            is_in = np.ones(table.n_rows, bool)
+            for test in body:
+                is_in &= holds(test, columns[test.feature])
+            found |= is_in
+        return found
+
+
+def dnf(model: Any, class_: Any) -> Formula:
+    """Return when a tree says a class, as an "or" of "and"s over its tests.
+
+    Parameters
+    ----------
+    model : fitted classifier of one tree
+        Grown as it may be. The formula is about rows without missing values.
+    class_ : label
+        One of ``model.classes_``.
+
+    Returns
+    -------
+    Formula
+        A str; ``terms`` holds the terms, and ``holds(X)`` tells of which rows it is true. Of trees of up to twelve
+        different tests it has the fewest terms, and of these the shortest (a search that would take long ends with the
+        best found). Of larger ones no test of a term and no term can be left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtnumba import DecisionTreeClassifier, export
+    >>> X = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    >>> tree = DecisionTreeClassifier().fit(X, X[:, 0] & X[:, 1] | X[:, 2])
+    >>> print(export.dnf(tree, 1))
+    (x2 > 0.5) or (x0 > 0.5 and x1 > 0.5)
+
+    """
+    paths = labelled_paths(model)
+    wanted = [k for k, label in enumerate(model.classes_.tolist()) if label == class_ and type(label) is type(class_)]
+    wanted = wanted or [k for k, label in enumerate(model.classes_.tolist()) if label == class_]
+    if not wanted:
+        raise ValueError(f"class_={class_!r}: is none of the model's classes {model.classes_.tolist()[:10]}")
+    seen = seen_by(model)
+    levels: list[Any] = [None] * seen.n_features if seen.levels is None else list(seen.levels)
+    bodies = [tuple(test._replace(missing=False) for test in tests) for tests, *_ in paths]
+    bodies, labels = _in_ranges(bodies, [k for _, k, _ in paths])
+    space, terms = space_of(bodies, lambda j: 0 if levels[j] is None else len(levels[j]))
+    positive = [term for term, k in zip(terms, labels, strict=True) if k == wanted[0]]
+    negative = [term for term, k in zip(terms, labels, strict=True) if k != wanted[0]]
+    found = shortest(space, positive, negative)
+    assert computes(space, found, positive, negative), "the formula is the tree"
+    return _formula(space, found, seen, Words(names_of(seen.n_features, seen.names), levels, None))
+
+
+def _in_ranges(bodies: list[tuple[Condition, ...]], labels: list[int]) -> tuple[list[tuple[Condition, ...]], list[int]]:
+    """Return paths with each test outside a range as two paths, and their classes; without those of missing values."""
+    waiting = list(zip(bodies, labels, strict=True))[::-1]
+    found = []
+    while waiting:
+        body, k = waiting.pop()
+        if any(test.kind == RANGE and test.low == np.inf for test in body):
+            continue
+        at = next((i for i, test in enumerate(body) if test.kind == OUTSIDE), None)
+        if at is None:
+            found.append((body, k))
+            continue
+        test = body[at]
+        sides = (Condition(test.feature, RANGE, test.high, np.inf), Condition(test.feature, RANGE, np.nan, test.low))
+        waiting += [((*body[:at], side, *body[at + 1 :]), k) for side in sides]
+    return [body for body, _ in found], [k for _, k in found]
+
+
+def _formula(space: Space, terms: list[list[Literal]], seen: Seen, words: Words) -> Formula:
+    bodies = [merged([_test(space, v, sign=sign) for v, sign in term]) for term in terms]
+    said = tuple(tuple(sentence(test, words) for test in body) for body in bodies)
+    text = " or ".join(f"({' and '.join(term)})" if term else "anything" for term in said)
+    formula = Formula(text or "nothing")
+    formula.terms, formula.bodies, formula.seen = said, bodies, seen
+    return formula
+
+
+def _test(space: Space, v: int, *, sign: bool) -> Condition:
+    """Return a variable, or its opposite, as a test."""
+    variable = space.variables[v]
+    if variable.levels is not None:
+        mask = space.holds[v]
+        chosen = tuple(k for k in range(space.places[variable.feature]) if bool(mask >> k & 1) == sign)
+        return Condition(variable.feature, LEVELS, levels=chosen)
+    if sign:
+        return Condition(variable.feature, RANGE, np.nan, variable.cut)
+    return Condition(variable.feature, RANGE, variable.cut, np.inf)
