@@ -17,7 +17,8 @@ import numpy as np
 from dtnumba import _jit, rng
 from dtnumba.binned_table import BinnedTable, histogram_of
 from dtnumba.categories import LearnedLevels
-from dtnumba.labels import Labels, Values, read_labels, read_values
+from dtnumba.costs import read_costs, read_priors
+from dtnumba.labels import Labels, Values, codes_of, read_labels, read_values
 from dtnumba.sorting import Presorting, presort
 from dtnumba.table import Table, read_table, rows_of_table
 from dtnumba.weights import read_weight
@@ -134,7 +135,10 @@ class Refits:
         model.n_jobs = threads
         if self._seed is not None:
             model.random_state = int(rng.stream(self._seed, rng.TREE, index))
-        return model.fit(self._part(rows), rows_of_target(self.known, rows), sample_weight=weight)
+        part = rows_of_target(self.known, rows)
+        if part.sizes != self.known.sizes:
+            _restrict(model, self.known, part)
+        return model.fit(self._part(rows), part, sample_weight=weight)
 
     def _part(self, rows: NDArray[np.int64]) -> Table | BinnedTable:
         if isinstance(self._features, BinnedTable):
@@ -189,6 +193,17 @@ def dealt(splits: Iterable[Split], job: Callable[[int, Split], Answer], workers:
         finally:  # after Ctrl-C, too, the others finish what they have in hand
             stop.set()
     return [answers[index] for index in range(len(answers))]
+
+
+def _restrict(model: Any, known: Any, part: Any) -> None:
+    """Leave a model the costs and the priors of the classes that a part of the rows has."""
+    costs, priors = getattr(model, "costs", None), getattr(model, "priors", None)
+    if costs is None and priors is None:
+        return
+    is_there = np.isin(np.arange(known.sizes[0]), codes_of(part, known.classes)[:, 0])
+    matrix, shares = read_costs(costs, known), read_priors(priors, known)
+    model.costs = None if matrix is None else matrix[np.ix_(is_there, is_there)]
+    model.priors = None if shares is None or not shares[is_there].any() else shares[is_there] / shares[is_there].sum()
 
 
 def rows_of_target(known: Labels | Values, rows: NDArray[np.int64]) -> Labels | Values:
