@@ -138,7 +138,9 @@ class Refits:
         part = rows_of_target(self.known, rows)
         if part.sizes != self.known.sizes:
             _restrict(model, self.known, part)
-        return model.fit(self._part(rows), part, sample_weight=weight)
+        model.fit(self._part(rows), part, sample_weight=weight)
+        model._unmet = self._unmet_by(rows)  # noqa: SLF001
+        return model
 
     def _part(self, rows: NDArray[np.int64]) -> Table | BinnedTable:
         if isinstance(self._features, BinnedTable):
@@ -146,11 +148,32 @@ class Refits:
         order = None if self._sorted is None else Presorting(self._sorted, self.n_rows, rows)
         return rows_of_table(self._features, rows, order)
 
-    def features(self, rows: NDArray[np.int64]) -> Any:
-        """Return the features of some rows, for a model to predict from."""
+    def features(self, rows: NDArray[np.int64], fitted: Any = None) -> Any:
+        """Return the features of some rows, in which levels that a fitted model has not met are missing."""
         if not self.is_ours:
             return _rows_of(self._source, rows)
-        return self._table.values(rows) if isinstance(self._table, BinnedTable) else rows_of_table(self._table, rows)
+        if isinstance(self._table, BinnedTable):
+            return self._table.values(rows)
+        part = rows_of_table(self._table, rows)
+        for column, is_unmet in vars(fitted).get("_unmet", []) if fitted is not None else []:
+            cells = part.whole[:, column]  # of a copy
+            is_there = np.flatnonzero(~np.isnan(cells))
+            cells[is_there[is_unmet[cells[is_there].astype(np.int64)]]] = np.nan
+        return part
+
+    def _unmet_by(self, rows: NDArray[np.int64]) -> list[tuple[int, NDArray[np.bool_]]]:
+        """Return the columns of categories of which some rows lack levels, and which levels these are."""
+        table, found = self._table, []
+        if isinstance(table, BinnedTable) or table.cells is None:
+            return []
+        for column, levels in enumerate(table.levels or ()):
+            if levels is not None:
+                cells = table.whole[rows, column]
+                is_unmet = np.ones(len(levels), bool)
+                is_unmet[cells[~np.isnan(cells)].astype(np.int64)] = False
+                if is_unmet.any():
+                    found.append((column, is_unmet))
+        return found
 
     def each(self, splits: Iterable[Split], work: Callable[[int, Split, Any], Answer], n_splits: int) -> list[Answer]:
         """Return ``work(index, split, fitted)`` of every split, in their order.

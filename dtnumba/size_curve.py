@@ -170,7 +170,7 @@ class _Losses:
         """Return (training, validation) errors of the sizes of the tree of a fold."""
         rows = split.test
         weight = None if self._refits.weight is None else self._refits.weight[rows]
-        return self.curves_of(fitted, split.train, self._refits.features(rows), self._target[rows], weight)
+        return self.curves_of(fitted, split.train, self._refits.features(rows, fitted), self._target[rows], weight)
 
     def curves_of(
         self, fitted: Any, train: NDArray[np.int64], table: Any, target: NDArray[Any], weight: Any = None

@@ -139,7 +139,7 @@ def size_by_folds(
     every = _judges(model, table, target, known, weight, counts)
 
     def curve(_: int, split: Split, fitted: Any) -> NDArray[np.float64]:
-        features = refits.features(split.test)
+        features = refits.features(split.test, fitted)
         table = features if isinstance(features, Table) else read_table(features, type(model).__name__)
         judges = every._replace(table=table, target=target[split.test], weight=every.weight[split.test])
         classes = fitted._classes() if isinstance(known, Labels) else None  # noqa: SLF001
