@@ -70,6 +70,10 @@ def build_parser() -> argparse.ArgumentParser:
         "--task", choices=("auto", "class", "regression"), default="auto",
         help="auto: regression if the target has more than 20 different numbers and not all are whole",
     )  # fmt: skip
+    train.add_argument(
+        "--category", metavar="NAME", action="append", default=[],
+        help="a feature that is a category though it looks like numbers (text is anyway); may be given several times",
+    )  # fmt: skip
     train.add_argument("--criterion", metavar="NAME", help="gain measure (default: the estimator's own)")
     train.add_argument("--splitter", choices=("best", "random"), default="best", help="how thresholds are chosen")
     train.add_argument("--max-depth", metavar="N", type=whole_number(1), help="default: no limit")

@@ -98,15 +98,18 @@ def alpha_table(
     if trees is None:
         trees = whole.fit(X, y, sample_weight).trees_
     losses, levels = _Losses(refits, model), levels_of(trees)
-    whole_risk = lost_as_leaf(trees, refits.known.sizes, is_classes=refits.is_classes)[0] / losses.weight_of()
+    whole_risk = lost_as_leaf(trees, refits.known.sizes, losses.costs, is_classes=refits.is_classes)[0]
+    whole_risk /= losses.weight_of()
 
-    def risk_of(some: Trees, sizes: list[int], rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    def risk_of(
+        some: Trees, sizes: list[int], costs: Any, rows: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
         if not relative:
             return impurity_risk(some)
-        lost = lost_as_leaf(some, sizes, is_classes=refits.is_classes)
+        lost = lost_as_leaf(some, sizes, costs, is_classes=refits.is_classes)
         return np.asarray(lost / losses.weight_of(rows) / (whole_risk or 1.0))  # relative to the root of all rows
 
-    risk = risk_of(trees, refits.known.sizes)
+    risk = risk_of(trees, refits.known.sizes, losses.costs)
     links = links_of(trees, risk, levels)
     alpha = steps_of(links, floor)
     marks = np.append(np.sqrt(alpha[:-1] * alpha[1:]), 10.0 * alpha[-1])  # the root is best from its own alpha on
@@ -114,7 +117,8 @@ def alpha_table(
     def work(_: int, split: Split, fitted: Any) -> list[NDArray[np.float64]]:
         own = fitted.trees_
         own_levels = levels_of(own)
-        own_risk = risk_of(own, fitted._sizes(), split.train)  # noqa: SLF001
+        rule = vars(fitted).get("_rule")
+        own_risk = risk_of(own, fitted._sizes(), None if rule is None else rule.costs, split.train)  # noqa: SLF001
         at = links_of(own, own_risk, own_levels).at
         lost = losses.by_node(fitted, own_levels, split.test)
         return [nested_sums(own, own_levels, at, sums, marks) for sums in lost]
@@ -131,20 +135,27 @@ def alpha_table(
 
 
 class _Losses:
-    """What rows lose by what nodes say of them; the weight of a row's class is part of its loss, as it is of risk."""
+    """What rows lose by what nodes say of them; weights, priors and costs of classes are part of it, as of risk."""
 
     def __init__(self, refits: Refits, model: Any) -> None:
         self._refits, self._known = refits, refits.known
         known: Any = refits.known
-        self._truth, self._loss = known.codes if refits.is_classes else known.y, loss_of(known, model.criterion)
+        stakes = model._stakes(known)  # noqa: SLF001
+        self._rule = stakes.rule
+        self.costs = None if stakes.rule is None else stakes.rule.costs
+        self._truth = known.codes if refits.is_classes else known.y
+        self._loss = loss_of(known, model.criterion, stakes.rule)
         self._weight = np.ones(refits.n_rows) if refits.weight is None else refits.weight
-        of_class = model._weigh(known, None)  # noqa: SLF001
+        of_class, by_priors = model._weigh(known, None), stakes.by_priors(known, refits.weight)  # noqa: SLF001
         self._of_class = np.ones(refits.n_rows) if of_class is None else of_class
+        if by_priors is not None:
+            self._of_class = self._of_class * by_priors[known.codes[:, 0]]
 
     def by_node(self, fitted: Any, levels: Any, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:
         """Return the sums of loss and of squared loss of some rows at every node of a fitted tree."""
-        says = says_by_node(fitted.trees_, fitted._classes() if self._refits.is_classes else None, self._known)  # noqa: SLF001
-        leaves = fitted.tree_.leaves(self._refits.features(rows), 1)
+        classes = fitted._classes() if self._refits.is_classes else None  # noqa: SLF001
+        says = says_by_node(fitted.trees_, classes, self._known, vars(fitted).get("_rule"))
+        leaves = fitted.tree_.leaves(self._refits.features(rows, fitted), 1)
         truth, of_class = self._truth[rows], self._of_class[rows]
 
         def loss(some: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -154,7 +165,7 @@ class _Losses:
 
     def at_root(self, trees: Trees) -> float:
         """Return the mean loss of all rows by what the root says; 1 where it loses nothing."""
-        says = says_by_node(trees, getattr(self._known, "classes", None), self._known)
+        says = says_by_node(trees, getattr(self._known, "classes", None), self._known, self._rule)
         lost = self._loss(self._truth, np.repeat(says[:1], len(self._truth), axis=0))
         return float(lost @ (self._weight * self._of_class) / self._weight.sum()) or 1.0
 

@@ -26,6 +26,7 @@ _TIE = 1e-9
 # Factors of the classes that differ by no more than this are one: priors that are the shares of the classes, computed
 # in another order, change nothing.
 _ALIKE = 1e-12
+_HIGHEST = 1e100  # sums of costs times weights stay far from where float64 ends
 _BLOCK_CELLS = 1 << 22
 
 
@@ -75,6 +76,33 @@ def risks(class_weights: NDArray[np.float64], costs: NDArray[np.float64] | None)
     return least
 
 
+def counted_by_cost(
+    class_weights: NDArray[np.float64], costs: NDArray[np.float64] | None, root: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the errors and the weight of nodes as estimates of error read them, for every row of class weights.
+
+    With costs a row weighs what a wrong label of its class costs on average, and an error what it costs, both in the
+    unit in which the root weighs what it did: with equal costs these are the errors and the weight themselves, and
+    errors are always a part of the weight.
+
+    Parameters
+    ----------
+    class_weights : array of shape (nodes, classes)
+        The weight of each class in each node.
+    costs : array of shape (classes, classes) or None
+        None: a wrong label costs one.
+    root : array of shape (classes,)
+        The same of the root of their tree.
+
+    """
+    if costs is None:
+        weight = class_weights.sum(axis=1)
+        return weight - class_weights.max(axis=1), weight
+    of_class = costs.sum(axis=1) / (len(costs) - 1)
+    unit = root.sum() / (root @ of_class)
+    return risks(class_weights, costs) * unit, class_weights @ of_class * unit
+
+
 def _blocks(table: NDArray[Any]) -> list[slice]:
     """Return parts of the rows whose products with a matrix take little memory."""
     step = max(1, _BLOCK_CELLS // max(1, table.shape[1]))
@@ -96,8 +124,10 @@ def read_costs(costs: Any, labels: Labels) -> NDArray[np.float64] | None:
     if costs is None:
         return None
     classes = _classes_of_one(labels, "costs")
+    costs = _by_label(costs, classes, "costs")
     matrix = _costs_of_dict(costs, classes) if isinstance(costs, dict) else _costs_of_array(costs, classes)
-    _refuse(~np.isfinite(matrix), matrix, classes, "every cost must be a finite number")
+    is_sane = np.isfinite(matrix) & (np.abs(matrix) <= _HIGHEST)
+    _refuse(~is_sane, matrix, classes, f"every cost must be a finite number, of at most {_HIGHEST:g}")
     _refuse(matrix < 0, matrix, classes, "every cost must be >= 0")
     is_diagonal = np.eye(len(classes), dtype=bool)
     rule = "a right label must cost 0; subtract what it costs from its row, which changes no label"
@@ -112,6 +142,29 @@ def read_costs(costs: Any, labels: Labels) -> NDArray[np.float64] | None:
         )
     is_plain = (matrix[~is_diagonal] == matrix[0, 1]).all()  # then no label depends on it, and no row weighs more
     return None if is_plain and matrix[0, 1] == 1.0 else matrix
+
+
+def _by_label(given: Any, classes: list[Any], name: str) -> Any:
+    """Return a Series or DataFrame that is labelled by the classes as a dict; anything else as it is.
+
+    Its order is its own, so that reading it by place could swap classes without a word. Plain row numbers are places.
+    """
+    index, columns = getattr(given, "index", None), getattr(given, "columns", None)
+    if not hasattr(index, "tolist"):
+        return given
+    axes = [axis.tolist() for axis in (index, columns) if axis is not None]
+    if any(set(names) != set(classes) for names in axes):
+        if all(names == list(range(len(names))) for names in axes):
+            return given
+        raise ValueError(
+            f"{name}: its labels are {' and '.join(map(_shown, axes))}, and y has the classes {_shown(classes)}: label "
+            "it by these, or pass an array in their order"
+        )
+    values = given.to_numpy().tolist()
+    if columns is None:
+        return dict(zip(axes[0], values, strict=True))
+    rows = zip(axes[0], values, strict=True)
+    return {(true, said): cost for true, row in rows for said, cost in zip(axes[1], row, strict=True)}
 
 
 def _classes_of_one(labels: Labels, name: str) -> list[Any]:
@@ -193,6 +246,7 @@ def read_priors(priors: Any, labels: Labels) -> NDArray[np.float64] | None:
     if priors is None:
         return None
     classes = _classes_of_one(labels, "priors")
+    priors = _by_label(priors, classes, "priors")
     if isinstance(priors, dict):
         absent, unknown = set(classes) - set(priors), set(priors) - set(classes)
         if absent or unknown:
@@ -245,11 +299,9 @@ class Stakes:
             return with_classes
         codes = labels.codes[:, 0]
         multiply = np.ones(labels.sizes[0]) if self.factors is None else self.factors.copy()
-        if self.priors is not None:
-            counts = np.bincount(codes, weights=weight, minlength=len(multiply))
-            share = counts / counts.sum()
-            _refuse_absent(self.priors, share, labels)
-            multiply *= np.divide(self.priors, share, out=np.zeros(len(share)), where=share > 0)
+        by_priors = self.by_priors(labels, weight)
+        if by_priors is not None:
+            multiply *= by_priors
         present = multiply[np.bincount(codes, weights=weight, minlength=len(multiply)) > 0]
         if np.ptp(present) <= _ALIKE * present.max():
             return with_classes
@@ -259,6 +311,15 @@ class Stakes:
         if total <= 0.0:
             raise ValueError("priors times class_weight times sample_weight: all are zero, so no row counts")
         return np.asarray(altered * (base.sum() / total))
+
+    def by_priors(self, labels: Labels, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        """Return what the priors multiply the rows of each class by; None where there are no priors."""
+        if self.priors is None:
+            return None
+        counts = np.bincount(labels.codes[:, 0], weights=weight, minlength=len(self.priors))
+        share = counts / counts.sum()
+        _refuse_absent(self.priors, share, labels)
+        return np.asarray(np.divide(self.priors, share, out=np.zeros(len(share)), where=share > 0))
 
     def restored(self, trees: Trees) -> Trees:
         """Return grown trees with the shares and weights of the true priors.

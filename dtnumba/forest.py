@@ -259,7 +259,7 @@ def _put_away(task, ticket, splitter, target, scratch, room, growing):
     at = _take_place(arena, ticket, m, n_levels, growing.halt)
     if at < 0:
         return
-    if n_levels > 0:
+    if len(arena.level_stop) > 0:  # of a tree without a category, too: its neighbours may have some
         first_level = arena.level_root[ticket]
         for k in range(n_levels):
             arena.level[first_level + k] = room.levels[k]

@@ -21,7 +21,9 @@ def held_out_rows(
     """
     counted = np.arange(n_rows) if weight is None else np.flatnonzero(weight)
     if len(counted) < 2:
-        raise ValueError(f"only {len(counted)} row of positive weight: none can be set aside; pass more rows")
+        raise ValueError(
+            f"prune: setting rows aside needs at least 2 of positive weight, and there are {len(counted)}; pass more"
+        )
     n = min(max(round(fraction * len(counted)), 1), len(counted) - 1)
     draws = rng.mix_all(rng.stream(seed, rng.FOLDS), counted)
     is_held = np.zeros(n_rows, bool)

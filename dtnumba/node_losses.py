@@ -18,21 +18,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dtnumba.costs import LeastCost
     from dtnumba.subtrees import Level
     from dtnumba.trees import Trees
 
 
-def says_by_node(trees: Trees, classes: list[NDArray[Any]] | None, known: Any) -> NDArray[Any]:
+def says_by_node(
+    trees: Trees, classes: list[NDArray[Any]] | None, known: Any, rule: LeastCost | None = None
+) -> NDArray[Any]:
     """Return what every node predicts, a column an output: numbers, or codes among the classes of ``known``.
 
-    ``classes`` are those that the tree knows, which a fit to some of the rows may lack some of.
+    ``classes`` are those that the tree knows, which a fit to some of the rows may lack some of, and ``rule`` is how it
+    labels; None: by the commonest.
     """
     if classes is None:
         return trees.value
     columns, stop = [], 0
     for own, all_of_them in zip(classes, known.classes, strict=True):
         start, stop = stop, stop + len(own)
-        codes = trees.value[:, start:stop].argmax(axis=1)
+        shares = trees.value[:, start:stop]
+        codes = shares.argmax(axis=1) if rule is None else rule.codes(shares)
         if len(own) < len(all_of_them):
             place = {label: k for k, label in enumerate(all_of_them.tolist())}
             codes = np.array([place[label] for label in own.tolist()])[codes]
@@ -40,8 +45,12 @@ def says_by_node(trees: Trees, classes: list[NDArray[Any]] | None, known: Any) -
     return np.stack(columns, axis=1)
 
 
-def loss_of(known: Any, criterion: Any) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]]:
-    """Return the loss of rows of targets and of predictions: wrong labels, squares, or distances for medians."""
+def loss_of(
+    known: Any, criterion: Any, rule: LeastCost | None = None
+) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]]:
+    """Return the loss of rows of targets and of predictions: wrong labels or costs, squares, distances for medians."""
+    if rule is not None:
+        return lambda truth, said: rule.costs[truth[:, 0], said[:, 0]]
     if isinstance(known, Labels):
         return lambda truth, said: (truth != said).any(axis=1).astype(np.float64)
     return absolute_errors if criterion == "absolute_error" else squared_errors

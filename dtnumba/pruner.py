@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.binned_table import Features
+    from dtnumba.costs import LeastCost
     from dtnumba.trees import Trees
 
 PRUNERS: dict[str, type[Pruner]] = {}
@@ -96,6 +97,8 @@ class Subject:
         Reads and checks other rows, for a pruner that brings its own.
     training_weights : function (tree) -> array
         What each of ``rows`` counted when this tree was grown, if they are the rows it was grown on.
+    rule : LeastCost or None
+        How a row is labelled, and what a wrong label costs; None: the commonest class, and every wrong label 1.
 
     """
 
@@ -108,6 +111,7 @@ class Subject:
     given: tuple[Any, Any, Any] | None = None
     read: Any = None
     training_weights: Any = None
+    rule: LeastCost | None = None
 
     def demand_classes(self, name: str, *, one_output: bool = True) -> None:
         """Raise where the model predicts numbers, or more outputs than the pruner knows how to add up."""
@@ -122,6 +126,11 @@ class Subject:
                 f"prune={name!r}: it is defined for one output, and {kind} was fitted to {len(self.sizes)}; use "
                 "'cost_complexity', 'reduced_error' or 'critical_value', or a model for each output"
             )
+
+    @property
+    def costs(self) -> NDArray[np.float64] | None:
+        """What it costs to call a row of a class (row) another (column); None: 1."""
+        return None if self.rule is None else self.rule.costs
 
     @cached_property
     def levels(self) -> Any:

@@ -12,7 +12,7 @@ from dtnumba.criteria import resolve_criterion
 from dtnumba.pruner import Rows
 from dtnumba.rerouting import describe_nodes, route
 from dtnumba.subtrees import rebuilt
-from dtnumba.trees import count_up, one_tree
+from dtnumba.trees import BY_CHILD, LEAF, count_up, one_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,13 +46,15 @@ def counted_trees(subject: Subject, *, with_leaves: bool = True) -> Iterator[Cou
     rows = subject.rows
     assert rows is not None
     cells, kind = dense_cells(rows.table), type(subject.model).__name__
+    _refuse_shape(subject.model)
     for t in range(subject.trees.n_trees):
         tree = one_tree(subject.trees, t)
         weight = subject.training_weights(t)
         additions = class_additions(Rows(rows.table, rows.target, weight), subject.sizes)
         found, grown = additions.summed(np.zeros(len(weight), np.int64), 1)[0], tree.value[0] * tree.weight[0]
-        of_draws = str(getattr(subject.model, "class_weight", None)) == "balanced_subsample"  # by what the tree drew
-        if of_draws or getattr(subject.model, "priors", None) is not None:
+        model = subject.model
+        of_draws = str(getattr(model, "class_weight", None)) == "balanced_subsample"  # by what the tree drew
+        if of_draws or getattr(model, "priors", None) is not None or getattr(model, "costs", None) is not None:
             weight = weight * (grown / np.maximum(found, 1e-300))[rows.target[:, 0]]
             additions = class_additions(Rows(rows.table, rows.target, weight), subject.sizes)
             found = additions.summed(np.zeros(len(weight), np.int64), 1)[0]
@@ -63,7 +65,32 @@ def counted_trees(subject: Subject, *, with_leaves: bool = True) -> Iterator[Cou
                 "asks for these very rows; pass them, or raising=False"
             )
         leaf_of_row = leaves_in_trees(tree, rows.table, 1)[0] if with_leaves else np.empty(0, np.int64)
+        if with_leaves and tree.policy == BY_CHILD:  # else rows lie in several leaves, in parts
+            _refuse_others(tree, additions.summed(leaf_of_row, tree.n_nodes), f"this {kind}", t)
         yield CountedTree(tree, cells, additions, np.flatnonzero(weight), leaf_of_row)
+
+
+def _refuse_others(tree: Trees, found: NDArray[np.float64], kind: str, t: int) -> None:
+    """Raise where the classes in the leaves are not those that the tree was grown with."""
+    grown = tree.value * tree.weight[:, None]
+    is_astray = (np.abs(found - grown).max(axis=1) > 1e-6 * tree.weight[0]) & (tree.feature == LEAF)
+    if is_astray.any():
+        node = int(is_astray.argmax())
+        raise ValueError(
+            f"prune: X and y are not what {kind} was grown on: in leaf {node} of tree {t} the classes weigh "
+            f"{found[node].round(6).tolist()}, and {grown[node].round(6).tolist()} then; raising asks for these very "
+            "rows; pass them, or raising=False"
+        )
+
+
+def _refuse_shape(model: Any) -> None:
+    """Raise where leaves must keep an order: a raised branch says what other rows say, in whatever order that is."""
+    signs = getattr(model, "monotonic_cst", None)
+    if signs is not None and np.any(np.asarray(list(signs.values()) if isinstance(signs, dict) else signs) != 0):
+        raise ValueError(
+            f"prune: a branch that is raised says what other rows say, which breaks the order that monotonic_cst="
+            f"{signs!r} asks for: pass raising=False, e.g. prune=pruners.ErrorBased(raising=False)"
+        )
 
 
 def changed(

@@ -17,7 +17,8 @@ import numpy as np
 from dtnumba import _jit, rng
 from dtnumba.binned_table import BinnedTable, histogram_of
 from dtnumba.categories import LearnedLevels
-from dtnumba.labels import Labels, Values, read_labels, read_values
+from dtnumba.costs import read_costs, read_priors
+from dtnumba.labels import Labels, Values, codes_of, read_labels, read_values
 from dtnumba.sorting import Presorting, presort
 from dtnumba.table import Table, read_table, rows_of_table
 from dtnumba.weights import read_weight
@@ -134,7 +135,12 @@ class Refits:
         model.n_jobs = threads
         if self._seed is not None:
             model.random_state = int(rng.stream(self._seed, rng.TREE, index))
-        return model.fit(self._part(rows), rows_of_target(self.known, rows), sample_weight=weight)
+        part = rows_of_target(self.known, rows)
+        if part.sizes != self.known.sizes:
+            _restrict(model, self.known, part)
+        model.fit(self._part(rows), part, sample_weight=weight)
+        model._unmet = self._unmet_by(rows)  # noqa: SLF001
+        return model
 
     def _part(self, rows: NDArray[np.int64]) -> Table | BinnedTable:
         if isinstance(self._features, BinnedTable):
@@ -142,11 +148,32 @@ class Refits:
         order = None if self._sorted is None else Presorting(self._sorted, self.n_rows, rows)
         return rows_of_table(self._features, rows, order)
 
-    def features(self, rows: NDArray[np.int64]) -> Any:
-        """Return the features of some rows, for a model to predict from."""
+    def features(self, rows: NDArray[np.int64], fitted: Any = None) -> Any:
+        """Return the features of some rows, in which levels that a fitted model has not met are missing."""
         if not self.is_ours:
             return _rows_of(self._source, rows)
-        return self._table.values(rows) if isinstance(self._table, BinnedTable) else rows_of_table(self._table, rows)
+        if isinstance(self._table, BinnedTable):
+            return self._table.values(rows)
+        part = rows_of_table(self._table, rows)
+        for column, is_unmet in vars(fitted).get("_unmet", []) if fitted is not None else []:
+            cells = part.whole[:, column]  # of a copy
+            is_there = np.flatnonzero(~np.isnan(cells))
+            cells[is_there[is_unmet[cells[is_there].astype(np.int64)]]] = np.nan
+        return part
+
+    def _unmet_by(self, rows: NDArray[np.int64]) -> list[tuple[int, NDArray[np.bool_]]]:
+        """Return the columns of categories of which some rows lack levels, and which levels these are."""
+        table, found = self._table, []
+        if isinstance(table, BinnedTable) or table.cells is None:
+            return []
+        for column, levels in enumerate(table.levels or ()):
+            if levels is not None:
+                cells = table.whole[rows, column]
+                is_unmet = np.ones(len(levels), bool)
+                is_unmet[cells[~np.isnan(cells)].astype(np.int64)] = False
+                if is_unmet.any():
+                    found.append((column, is_unmet))
+        return found
 
     def each(self, splits: Iterable[Split], work: Callable[[int, Split, Any], Answer], n_splits: int) -> list[Answer]:
         """Return ``work(index, split, fitted)`` of every split, in their order.
@@ -189,6 +216,17 @@ def dealt(splits: Iterable[Split], job: Callable[[int, Split], Answer], workers:
         finally:  # after Ctrl-C, too, the others finish what they have in hand
             stop.set()
     return [answers[index] for index in range(len(answers))]
+
+
+def _restrict(model: Any, known: Any, part: Any) -> None:
+    """Leave a model the costs and the priors of the classes that a part of the rows has."""
+    costs, priors = getattr(model, "costs", None), getattr(model, "priors", None)
+    if costs is None and priors is None:
+        return
+    is_there = np.isin(np.arange(known.sizes[0]), codes_of(part, known.classes)[:, 0])
+    matrix, shares = read_costs(costs, known), read_priors(priors, known)
+    model.costs = None if matrix is None else matrix[np.ix_(is_there, is_there)]
+    model.priors = None if shares is None or not shares[is_there].any() else shares[is_there] / shares[is_there].sum()
 
 
 def rows_of_target(known: Labels | Values, rows: NDArray[np.int64]) -> Labels | Values:

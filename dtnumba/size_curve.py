@@ -36,7 +36,8 @@ class ComplexityCurve:
     Parameters
     ----------
     loss : str
-        What an error is: "error" (share of wrong labels), "mse" or "mae".
+        What an error is: "error" (share of wrong labels), "cost" (what they cost, where the model has costs), "mse"
+        or "mae".
     sizes : array of int
         Leaves: 1, 2, ... up to those of the largest tree of a fold. A tree that has fewer counts with all it has.
     train_error, validation_error : array
@@ -160,14 +161,16 @@ class _Losses:
         self._refits = refits
         known: Any = refits.known
         self._target = known.codes if refits.is_classes else known.y
-        self._loss = loss_of(known, refits.model.criterion)
-        self.name = "error" if refits.is_classes else "mae" if self._loss is MEASURES["mae"].rows else "mse"
+        rule = refits.model._stakes(known).rule  # noqa: SLF001
+        self._loss = loss_of(known, refits.model.criterion, rule)
+        name = "mae" if self._loss is MEASURES["mae"].rows else "mse"
+        self.name = name if not refits.is_classes else "error" if rule is None else "cost"
 
     def curves(self, _: int, split: Split, fitted: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return (training, validation) errors of the sizes of the tree of a fold."""
         rows = split.test
         weight = None if self._refits.weight is None else self._refits.weight[rows]
-        return self.curves_of(fitted, split.train, self._refits.features(rows), self._target[rows], weight)
+        return self.curves_of(fitted, split.train, self._refits.features(rows, fitted), self._target[rows], weight)
 
     def curves_of(
         self, fitted: Any, train: NDArray[np.int64], table: Any, target: NDArray[Any], weight: Any = None
@@ -175,7 +178,8 @@ class _Losses:
         """Return the same of a tree grown on some rows of the table, and of rows held out."""
         trees, refits = fitted.trees_, self._refits
         levels, rank = levels_of(trees), growth_ranks(trees)
-        says = says_by_node(trees, fitted._classes() if refits.is_classes else None, refits.known)  # noqa: SLF001
+        classes = fitted._classes() if refits.is_classes else None  # noqa: SLF001
+        says = says_by_node(trees, classes, refits.known, vars(fitted).get("_rule"))
         own = None if refits.weight is None else refits.weight[train]
         parts = ((refits.features(train), self._target[train], own), (table, target, weight))
         curves = []

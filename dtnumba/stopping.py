@@ -24,19 +24,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.binned_table import Features
+    from dtnumba.costs import LeastCost
 
 # An improvement below this share of a node's loss is rounding.
 _ROUNDING = 1e-12
 
 
 class Judges(NamedTuple):
-    """Rows that growth did not see."""
+    """Rows that growth did not see, and how they judge."""
 
     table: Features
-    target: NDArray[
-        Any
-    ]  # (n, outputs): codes of classes, below zero for a label that the trees do not know; or numbers
+    target: NDArray[Any]  # (n, outputs): codes of classes, or numbers
     weight: NDArray[np.float64]  # (n,)
+    sizes: Sequence[int] | None  # classes of each output; None where the target is numbers
+    rule: LeastCost | None = None  # how nodes label, and what a wrong label costs; None: the commonest class, and 1
+
+    def of(self, trees: Trees) -> NDArray[Any]:
+        """Return what every node of trees over these classes says: codes of classes, a column an output, or numbers."""
+        if self.sizes is None:
+            return trees.value
+        shares = np.split(trees.value, np.cumsum(self.sizes)[:-1], axis=1)
+        return np.stack([of.argmax(axis=1) if self.rule is None else self.rule.codes(of) for of in shares], axis=1)
 
 
 class Losses(NamedTuple):
@@ -46,10 +54,8 @@ class Losses(NamedTuple):
     size: NDArray[np.float64]  # (nodes,): what rounding is measured against
 
 
-def losses_of(
-    trees: Trees, judges: Judges, sizes: Sequence[int] | None, levels: list[Level], workers: int = 1
-) -> Losses:
-    """Return the weight of wrong labels, or the squared error, of the rows that reach each node; summed over outputs.
+def losses_of(trees: Trees, judges: Judges, says: NDArray[Any], levels: list[Level], workers: int = 1) -> Losses:
+    """Return the weight (or cost) of wrong labels, or the squared error, of the rows at each node, over all outputs.
 
     Parameters
     ----------
@@ -57,8 +63,8 @@ def losses_of(
         Whose nodes say something.
     judges : Judges
         The rows.
-    sizes : sequence of int or None
-        Classes of each output; None where the target is numbers.
+    says : array of shape (nodes, outputs)
+        What they say, in the codes of the rows.
     levels : list of Level
         Those of the trees.
     workers : int
@@ -76,41 +82,41 @@ def losses_of(
     rows = np.tile(np.flatnonzero(is_counted), trees.n_trees)
     at = leaves[:, is_counted].ravel()
     for o in range(judges.target.shape[1]):
-        parts = (trees, at, judges.target[rows, o], judges.weight[rows], levels)
-        loss, scale = _squares(*parts, o) if sizes is None else _errors(*parts, int(sum(sizes[:o])), sizes[o])
+        parts = (says[:, o], at, judges.target[rows, o], judges.weight[rows], levels)
+        costs = None if judges.rule is None else judges.rule.costs
+        loss, scale = _squares(*parts) if judges.sizes is None else _errors(*parts, judges.sizes[o], costs)
         as_leaf, size = as_leaf + loss, size + scale
     return Losses(as_leaf, size)
 
 
 def _errors(
-    trees: Trees,
+    says: NDArray[np.int64],
     at: NDArray[np.int64],
     codes: NDArray[Any],
     weight: NDArray[np.float64],
     levels: list[Level],
-    first: int,
     n_classes: int,
+    costs: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    known = codes >= 0
-    cell, m = at[known] * n_classes + codes[known], trees.n_nodes
-    counts = np.bincount(cell, weights=weight[known], minlength=m * n_classes).reshape(m, n_classes)
+    m = len(says)
+    cell = at * n_classes + codes
+    counts = below(levels, np.bincount(cell, weights=weight, minlength=m * n_classes).reshape(m, n_classes))
     total = below(levels, np.bincount(at, weights=weight, minlength=m))
-    label = trees.value[:, first : first + n_classes].argmax(axis=1)
-    right = below(levels, counts)[np.arange(m), label]
-    return total - right, total
+    if costs is not None:
+        return (counts * costs.T[says]).sum(axis=1), total * costs.max()
+    return total - counts[np.arange(m), says], total
 
 
 def _squares(
-    trees: Trees,
+    says: NDArray[np.float64],
     at: NDArray[np.int64],
     y: NDArray[np.float64],
     weight: NDArray[np.float64],
     levels: list[Level],
-    output: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     centre = float(np.average(y, weights=weight))
-    y, value = y - centre, trees.value[:, output] - centre
-    sums = [np.bincount(at, weights=part, minlength=trees.n_nodes) for part in (weight, weight * y, weight * y * y)]
+    y, value = y - centre, says - centre
+    sums = [np.bincount(at, weights=part, minlength=len(says)) for part in (weight, weight * y, weight * y * y)]
     total = below(levels, np.stack(sums, axis=1))
     size = total[:, 2] + value * value * total[:, 0]
     return np.maximum(size - 2.0 * value * total[:, 1], 0.0), size
@@ -171,15 +177,13 @@ def _keys(trees: Trees) -> NDArray[np.uint64]:
     return keys
 
 
-def stopped(
-    trees: Trees, judges: Judges, sizes: Sequence[int] | None, most_leaves: int | None, workers: int = 1
-) -> Trees:
+def stopped(trees: Trees, judges: Judges, most_leaves: int | None, workers: int = 1) -> Trees:
     """Return the trees whose branches end where a split does not improve what is said of the rows held out.
 
     ``most_leaves`` limits the leaves of each tree, in the order of best-first growth; None does not.
     """
     levels = levels_of(trees)
-    stays = improvements(losses_of(trees, judges, sizes, levels, workers), trees, levels) > 0.0
+    stays = improvements(losses_of(trees, judges, judges.of(trees), levels, workers), trees, levels) > 0.0
     if most_leaves is not None:
         divided = np.zeros(trees.n_nodes, bool)
         divided[np.concatenate(expansions(trees, stays, most_leaves))] = True
@@ -187,10 +191,10 @@ def stopped(
     return cut_below(trees, (trees.feature != LEAF) & ~stays)
 
 
-def losses_by_size(trees: Trees, judges: Judges, sizes: Sequence[int] | None, workers: int = 1) -> NDArray[np.float64]:
+def losses_by_size(trees: Trees, judges: Judges, says: NDArray[Any], workers: int = 1) -> NDArray[np.float64]:
     """Return what the rows held out lose in the trees of 1, 2, ... leaves that best-first growth passes through."""
     levels = levels_of(trees)
-    losses = losses_of(trees, judges, sizes, levels, workers)
+    losses = losses_of(trees, judges, says, levels, workers)
     lower = improvements(losses, trees, levels)
     order = expansions(trees, trees.feature != LEAF, trees.n_nodes)[0]
     return np.asarray(losses.as_leaf[0] - np.concatenate([[0.0], np.cumsum(lower[order])]))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dtnumba.costs import risks
 from dtnumba.trees import (
     BY_SURROGATE,
     LEAF,
@@ -98,11 +99,11 @@ def class_weights_of(trees: Trees, sizes: Sequence[int]) -> list[NDArray[np.floa
     return np.split(counts, np.cumsum(sizes)[:-1], axis=1)
 
 
-def errors_as_leaf(counts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the weight that does not have the commonest class, for every row of counts, summed over the outputs."""
+def errors_as_leaf(counts: list[NDArray[np.float64]], costs: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Return the weight of wrong labels, or with costs what they cost, for every row of counts, summed over outputs."""
     errors = np.zeros(len(counts[0]))
     for of in counts:
-        errors += of.sum(axis=1) - of.max(axis=1)
+        errors += risks(of, costs)
     return errors
 
 

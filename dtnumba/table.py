@@ -309,8 +309,8 @@ class _Reading(NamedTuple):
             )
         if array.ndim > 2:
             raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required by {self.caller}.")
-        is_spelled = array.dtype.kind in "US" or not isinstance(X, np.ndarray)
-        if array.dtype.kind in "US":
+        is_spelled = array.dtype.kind in "UST" or not isinstance(X, np.ndarray)  # T: NumPy 2's StringDType
+        if array.dtype.kind in "UST":
             array = array.astype(object)
         if array.dtype.names is not None:
             to_floats(array)

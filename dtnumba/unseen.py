@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,7 +50,7 @@ def check_measure(refits: Refits, measure: Measure) -> None:
 
 def said_of(refits: Refits, measure: Measure, fitted: Any, rows: NDArray[np.int64]) -> Any:
     """Return what a fitted model says of some rows: labels, numbers, or a share for every class of all rows."""
-    features = refits.features(rows)
+    features = refits.features(rows, fitted)
     if measure.reads == "predict":
         return np.asarray(fitted.predict(features))
     known = getattr(refits.known, "classes")[0]  # noqa: B009  Values have none, and come with other measures
@@ -80,7 +80,14 @@ def score_of(refits: Refits, measure: Measure, rows: NDArray[np.int64], said: An
     weight = None if refits.weight is None else refits.weight[rows]
     if measure.rows is not None:
         return weighted_mean(measure.rows(truth, said), weight)
-    return r_squared(truth, said, weight) if measure.whole is None else float(measure.whole(truth, said))
+    if measure.whole is None:
+        return r_squared(truth, said, weight)
+    found = measure.whole(truth, said)
+    if isinstance(found, (str, bytes)) or np.ndim(found) or not isinstance(found, (Real, np.number, np.ndarray)):
+        raise TypeError(
+            f"scoring={measure.name}: it returned {found!r:.80}; a function of (y_true, y_pred) must return one number"
+        )
+    return float(found)
 
 
 def strata_of(refits: Refits) -> NDArray[np.int64]:

@@ -54,17 +54,26 @@ def impurity_risk(trees: Trees) -> NDArray[np.float64]:
     return np.asarray(trees.weight * trees.impurity / trees.weight[root])
 
 
-def lost_as_leaf(trees: Trees, sizes: Sequence[int], *, is_classes: bool) -> NDArray[np.float64]:
-    """Return the weight of wrong labels of every node as a leaf, or its deviance, which is weight times impurity."""
-    return errors_as_leaf(class_weights_of(trees, sizes)) if is_classes else np.asarray(trees.weight * trees.impurity)
+def lost_as_leaf(
+    trees: Trees, sizes: Sequence[int], costs: NDArray[np.float64] | None = None, *, is_classes: bool
+) -> NDArray[np.float64]:
+    """Return what every node loses as a leaf.
+
+    The weight of its wrong labels, or what they cost; of numbers its deviance, which is weight times impurity.
+    """
+    if not is_classes:
+        return np.asarray(trees.weight * trees.impurity)
+    return errors_as_leaf(class_weights_of(trees, sizes), costs)
 
 
-def relative_risk(trees: Trees, sizes: Sequence[int], *, is_classes: bool) -> NDArray[np.float64]:
+def relative_risk(
+    trees: Trees, sizes: Sequence[int], costs: NDArray[np.float64] | None = None, *, is_classes: bool
+) -> NDArray[np.float64]:
     """Return what every node, as a leaf, adds to the risk of its tree, where the root alone has 1: rpart's risk.
 
     See ``lost_as_leaf`` for what a node loses.
     """
-    lost = lost_as_leaf(trees, sizes, is_classes=is_classes)
+    lost = lost_as_leaf(trees, sizes, costs, is_classes=is_classes)
     whole = lost[trees.root[:-1]][tree_of_nodes(trees)]
     return np.asarray(np.divide(lost, whole, out=np.zeros(len(lost)), where=whole > 0))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import examples, same_trees, samples
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier
-from dtnumba.costs import LeastCost, read_costs, risks
+from dtnumba.costs import LeastCost, read_costs, read_priors, risks
 from dtnumba.criteria import CostGini
 from dtnumba.labels import read_labels
 
@@ -329,3 +329,21 @@ def test_balanced_subsamples_and_priors_are_refused_together():
     X, y = np.zeros((4, 1)), [0, 1, 0, 1]
     with pytest.raises(ValueError, match="balanced_subsample' makes the classes weigh the same"):
         forest("soft", class_weight="balanced_subsample", priors=[0.9, 0.1]).fit(X, y)
+
+
+def test_labelled_costs_and_priors_are_read_by_their_labels():
+    pandas = pytest.importorskip("pandas")
+    priors = pandas.Series({"c": 0.5, "a": 0.2, "b": 0.3})
+    assert read_priors(priors, LABELS).tolist() == [0.2, 0.3, 0.5]
+    matrix = np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]])
+    costs = pandas.DataFrame(matrix, index=list("abc"), columns=list("abc"))
+    assert read_costs(costs.loc[list("cab"), list("bca")], LABELS).tolist() == matrix.tolist()
+    assert read_costs(pandas.DataFrame(matrix), LABELS).tolist() == matrix.tolist()  # numbers of rows are places
+    for given, read in ((costs.rename(index={"a": "A"}), read_costs), (priors.rename({"a": "A"}), read_priors)):
+        with pytest.raises(ValueError, match="label it by these"):
+            read(given, LABELS)
+
+
+def test_costs_stay_where_sums_are_finite():
+    with pytest.raises(ValueError, match=r"calling class 'a' 'b' costs 1e\+300; every cost must be .* at most 1e\+100"):
+        read_costs({("a", "b"): 1e300}, LABELS)

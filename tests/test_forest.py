@@ -499,3 +499,18 @@ def test_illegal_parameters_are_named(params, words):
     X, y, _, _ = table()
     with pytest.raises((ValueError, TypeError), match=words):
         RandomForestClassifier(**params).fit(X, y)
+
+
+def test_trees_without_a_category_stand_beside_trees_with_one():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 6, 300), rng.normal(size=300)])
+    y = (X[:, 0] % 2 == 0) ^ (X[:, 1] > 0)
+    params = {"max_depth": 1, "max_features": 1, "categorical_features": [0], "random_state": 0}
+    forest = RandomForestClassifier(12, **params).fit(X, y)
+    trees = check(forest.trees_, 2)
+    roots = trees.feature[trees.root[:-1]]
+    assert roots[0] == 1, "the first tree tests no category"
+    assert set(roots) == {0, 1}
+    assert ((np.diff(trees.level_start) > 0) == (trees.feature == 0)).all()
+    means = np.mean([tree.predict_proba(X) for tree in forest.estimators_], axis=0)
+    np.testing.assert_allclose(forest.predict_proba(X), means, atol=1e-12)

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from dtnumba.__main__ import main
+from dtnumba.cli import read_table as table_reader
+from dtnumba.cli.read_table import read_table
 from dtnumba.sample_table import STATES, sample_table
 
 FEW_ROWS = 600
@@ -187,21 +189,72 @@ def test_arrow_files_read_as_csv_does(write, printed, tmp_path, suffix):
     assert from_arrow.split("\n\n")[scores_and_tree] == from_csv.split("\n\n")[scores_and_tree]
 
 
-def test_arrow_column_of_text_is_refused_by_name(tmp_path, refusal):
+SHIRTS = "colour,size,kind\n" + '"red, dark",1,a\nblue,2,b\n,1,a\ngreen,2,b\n' * 10
+
+
+def test_features_of_text_are_categories(write, printed):
+    out = printed(write(SHIRTS))
+    assert "40 rows, 2 features (1 category), 12.5% missing; 'kind': 2 classes" in out
+    assert "held-out accuracy  1.0000" in out
+    assert "\n  colour in 'red, dark' or missing " in out
+    assert "\n  colour not in 'red, dark' " in out
+
+
+def test_numbers_may_be_named_as_a_category(write, printed):
+    text = "zip,y\n" + "".join(f"0{i % 5},{'in' if i % 5 in (0, 2, 4) else 'out'}\n" for i in range(60))
+    out = printed(write(text), "--category", "zip", "--max-depth", "1")
+    assert "zip in '01', '03' " in out
+    assert "held-out accuracy  1.0000" in out
+
+
+def test_a_test_for_missing_is_said_as_one(write, printed):
+    out = printed(write("colour,kind\n" + "red,a\n,b\n" * 10))
+    assert "\n  colour has a value " in out
+    assert "\n  colour is missing " in out
+
+
+def test_the_blocks_of_a_file_share_their_levels(write, monkeypatch):
+    monkeypatch.setattr(table_reader, "BLOCK_ROWS", 3)
+    raw = read_table(write("c,n,y\n" + "b,,x\na,1,x\n?,2,x\nc,,x\n" * 2), None)
+    assert raw.levels == [["a", "b", "c"], None]
+    np.testing.assert_array_equal(raw.X[:4], [[1, np.nan], [0, 1], [np.nan, 2], [2, np.nan]])
+    np.testing.assert_array_equal(raw.X[4:], raw.X[:4])
+
+
+def test_arrow_columns_of_text_are_categories(tmp_path):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = str(tmp_path / "table.parquet")
-    parquet.write_table(pa.table({"colour": ["red", "blue"], "kind": ["a", "b"]}), path)
+    texts = pa.array(["red", "NA", None, "red"])
+    table = pa.table({"t": texts, "d": texts.dictionary_encode(), "n": [3, 1, None, 3], "y": ["a", "b", "a", "b"]})
+    parquet.write_table(table, path)
+    raw = read_table(path, "y", ["n"])
+    assert raw.levels == [["NA", "red"], ["NA", "red"], ["1", "3"]]
+    np.testing.assert_array_equal(raw.X, np.transpose([[1, 0, np.nan, 1]] * 3))
+
+
+def test_arrow_column_of_neither_is_refused_by_name(tmp_path, refusal):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = str(tmp_path / "table.parquet")
+    parquet.write_table(pa.table({"colour": [[1], [2]], "kind": ["a", "b"]}), path)
     line = refusal("train", path)
-    assert "column 'colour' holds 'red' (string), which is not a number; categories are not supported yet" in line
+    assert "column 'colour' holds [1] (list<" in line
+    assert "which is neither a number nor text" in line
 
 
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
         (FLOWERS, ["--target", "colour"], "no column is named 'colour' (--target); there are petal, sepal, kind"),
-        ("a,b,y\n1,2,x\n\n3,red,x\n", [], ", line 4: column 'b' holds 'red', which is not a number; categories"),
-        ("a,y\n1_000,x\n", [], "column 'a' holds '1_000', which is not a number"),
+        (
+            "a,b,y\n1,2,x\n\n3,red,x\n",
+            [],
+            "line 4: column 'b' holds 'red', which is text, and '2', which is a number",
+        ),
+        ("b,y\nred,x\n,x\n2,x\n", [], ", line 4: column 'b' holds '2', which is a number, and 'red', which is text"),
+        ("a,y\n2,x\n1_000,x\n", [], "column 'a' holds '1_000', which is text, and '2', which is a number"),
+        (FLOWERS, ["--category", "kind"], "no feature is named 'kind' (--category); there are petal, sepal"),
         ("", [], "the file is empty"),
         ("\n\n", [], "the file is empty"),
         ("a,y\n", [], "the file names columns, but has no rows"),

@@ -6,6 +6,7 @@ import pytest
 from strategies import same_trees
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor
+from dtnumba.categories import LearnedLevels
 from dtnumba.table import Seen, cells_of, read_table
 from dtnumba.trees import check
 
@@ -275,3 +276,11 @@ def test_cells_of_an_empty_side_are_never_made():
 def test_tables_of_more_rows_than_an_order_can_name_are_refused():
     with pytest.raises(ValueError, match=r"X has 1073741824 rows: at most 1073741823 fit into one table; train on a"):
         read_table(np.broadcast_to(np.zeros((1, 1)), (1 << 30, 1)), "Tree")
+
+
+def test_text_of_numpys_own_dtype_is_text():
+    if not hasattr(np.dtypes, "StringDType"):
+        pytest.skip("NumPy 1 has none")
+    X = np.array([["red", "1"], ["blue", "2"]], dtype=np.dtypes.StringDType())
+    table = read_table(X, "Tree", categories=LearnedLevels([0, 1], "Tree"))
+    assert [levels.tolist() for levels in table.levels] == [["blue", "red"], ["1", "2"]]

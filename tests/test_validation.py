@@ -239,3 +239,29 @@ def test_an_error_in_a_thread_is_the_callers():
     X, y, _ = table()
     with pytest.raises(RuntimeError, match="no fit today"):
         cross_validate(Fails(), X, y, n_jobs=2)
+
+
+@pytest.mark.parametrize("returned", ["good", np.array([1.0, 2.0]), None, 1j])
+def test_a_score_of_ones_own_must_be_a_number(returned):
+    X, y = np.arange(12.0)[:, None], [0, 1] * 6
+
+    def mine(truth, said):
+        return returned
+
+    with pytest.raises(TypeError, match=r"scoring=mine: it returned .* must return one number"):
+        cross_validate(DecisionTreeClassifier(), X, y, k=3, scoring=mine)
+
+
+@pytest.mark.parametrize("given", [{}, {"missing": "branch"}, {"missing": "fractional"}, {"missing": "surrogate"}])
+def test_levels_that_a_fold_has_not_met_are_missing_as_in_a_fit_by_itself(given):
+    rng = np.random.default_rng(0)
+    X = np.array([[f"level {i}", z] for i, z in zip(rng.integers(0, 30, 40), rng.normal(size=40), strict=True)], object)
+    X[rng.random(X.shape) < 0.2] = None
+    y, folds = rng.integers(0, 2, 40), np.arange(40) % 4
+    model = DecisionTreeClassifier(min_samples_leaf=3, random_state=0, **given)
+    found = cross_validate(model, X, y, cv=folds, scoring="brier").scores
+    for k in range(4):
+        test = folds == k
+        own = DecisionTreeClassifier(min_samples_leaf=3, random_state=0, **given).fit(X[~test], y[~test])
+        assert set(X[test, 0]) - set(X[~test, 0])  # some levels are new
+        assert found[k] == pytest.approx(np.mean((own.predict_proba(X[test])[:, 1] - y[test]) ** 2))

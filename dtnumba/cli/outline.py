@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-SHOWN_CLASSES = 4
+SHOWN_CLASSES = SHOWN_LEVELS = 4
 ROWS_COLUMN = 48  # where the number of rows stands, if the conditions leave room
 
 
@@ -25,6 +25,7 @@ class TreeColumns(Protocol):
     value: NDArray[Any]
     n_node_samples: NDArray[Any]
     missing_go_to_left: NDArray[Any]
+    trees: Any  # with level_start and level, the categories that go left
 
 
 def outline(
@@ -32,6 +33,7 @@ def outline(
     names: Sequence[str],
     with_missing: NDArray[np.bool_],
     classes: Sequence[object] | None,
+    categories: Sequence[Sequence[str] | None],
     levels: int = 3,
 ) -> Iterator[str]:
     """Yield a line for each node of the first `levels` levels below the root, children under their parent.
@@ -46,6 +48,8 @@ def outline(
         Which features had missing values; only for them is said where missing values go.
     classes : sequence, optional
         The classes in the order of `tree.value`; None for a regression tree.
+    categories : sequence of sequence of str or None
+        The names of each feature's categories, in the order in which the tree numbers them; None of one of numbers.
     levels : int
         How deep to go.
     """
@@ -59,12 +63,27 @@ def outline(
         yield f"{'  ' * level + condition:<{ROWS_COLUMN}} {rows:>14}  {_contents(tree.value[node, 0], classes)}{more}"
         if inner and level < levels:
             feature = int(tree.feature[node])
-            cut = f"{float(tree.threshold[node]):.6g}"
+            own = categories[feature]
+            cut = float(tree.threshold[node])
+            ways = _sets(tree, node, own) if own is not None else (f"<= {cut:.6g}", f"> {cut:.6g}")
             left_too, right_too = "", ""
-            if with_missing[feature]:
+            if not ways:  # the test is whether there is a value
+                ways = ("is missing", "has a value") if tree.missing_go_to_left[node] else ("has a value", "is missing")
+            elif with_missing[feature]:
                 left_too, right_too = (" or missing", "") if tree.missing_go_to_left[node] else ("", " or missing")
-            stack.append((right, level + 1, f"{names[feature]} > {cut}{right_too}"))
-            stack.append((left, level + 1, f"{names[feature]} <= {cut}{left_too}"))
+            stack.append((right, level + 1, f"{names[feature]} {ways[1]}{right_too}"))
+            stack.append((left, level + 1, f"{names[feature]} {ways[0]}{left_too}"))
+
+
+def _sets(tree: TreeColumns, node: int, names: Sequence[str]) -> tuple[str, str] | tuple[()]:
+    start = tree.trees.level_start
+    among = tree.trees.level[start[node] : start[node + 1]] if len(start) > 1 else []
+    if len(among) == 0:
+        return ()
+    shown = [repr(names[k]) for k in among[:SHOWN_LEVELS]]
+    if len(among) > SHOWN_LEVELS:
+        shown.append(f"{len(among) - SHOWN_LEVELS} more")
+    return f"in {', '.join(shown)}", f"not in {', '.join(shown)}"
 
 
 def _contents(value: NDArray[Any], classes: Sequence[object] | None) -> str:

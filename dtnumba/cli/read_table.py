@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.cli.errors import CommandError
+from dtnumba.cli.feature_column import FeatureColumn, as_number
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-MISSING = frozenset({"", "na", "nan", "null", "?"})  # in small letters; a cell may write them in any
-USUAL_MISSING = dict.fromkeys(("", "NA", "NaN", "nan", "NULL", "null", "?"), "nan")
 BLOCK_ROWS = 8_192  # rows held as text at a time: numbers take an eighth of the room of their text
 
 ARROW_SUFFIXES = (".parquet", ".arrow", ".feather")
@@ -31,23 +30,26 @@ class RawTable:
 
     names: list[str]
     X: NDArray[np.float64]
+    levels: list[list[str] | None]  # of each feature, whose number is their place; None of one of numbers
     target: str
     target_cells: list[str]
 
 
-def read_table(file: str, target: str | None) -> RawTable:
+def read_table(file: str, target: str | None, categories: Sequence[str] = ()) -> RawTable:
     """Read a file by its suffix; `target` defaults to the last column.
+
+    Features of text are categories, and so are those named in `categories`.
 
     Raises
     ------
     CommandError
-        If the file cannot be read, or a feature column holds something that is not a number.
+        If the file cannot be read, or a feature holds text and numbers.
     """
     path = Path(file)
     try:
         if path.suffix.lower() in ARROW_SUFFIXES:
-            return _read_arrow(path, target)
-        return _read_csv(path, target)
+            return _read_arrow(path, target, categories)
+        return _read_csv(path, target, categories)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -56,23 +58,7 @@ def read_table(file: str, target: str | None) -> RawTable:
         raise CommandError(f"{path}: not a CSV file ({error})") from error
 
 
-def is_missing(cell: str) -> bool:
-    """Tell whether a cell says that there is no value: empty, NA, NaN, null or ?."""
-    return cell.strip().lower() in MISSING
-
-
-def as_number(cell: str) -> float | None:
-    """Return the number in a cell, NaN for a missing one, None if it holds something else."""
-    if is_missing(cell):
-        return float("nan")
-    try:
-        # Python's own spelling 1_000 is more likely a name than a number in a table.
-        return None if "_" in cell else float(cell)
-    except ValueError:
-        return None
-
-
-def _read_csv(path: Path, target: str | None) -> RawTable:
+def _read_csv(path: Path, target: str | None, categories: Sequence[str]) -> RawTable:
     with path.open(newline="", encoding="utf-8-sig") as file:
         reader = csv.reader(file, strict=True)
         header = next((row for row in reader if row), None)
@@ -84,6 +70,8 @@ def _read_csv(path: Path, target: str | None) -> RawTable:
             raise CommandError(f"{path}: the first line should name the columns, but holds only numbers: {names[:3]}")
         where = names.index(target)
         features = names[:where] + names[where + 1 :]
+        _check_categories(path, categories, features)
+        readers = [FeatureColumn(name, is_category=name in categories) for name in features]
         blocks: list[NDArray[np.float64]] = []
         target_cells: list[str] = []
         seen: dict[str, str] = {}  # one string for all the cells that hold the same label
@@ -91,12 +79,14 @@ def _read_csv(path: Path, target: str | None) -> RawTable:
             columns = list(zip(*rows, strict=True))
             target_cells += (seen.setdefault(cell, cell) for cell in columns.pop(where))
             numbers = np.empty((len(rows), len(features)), order="F")
-            for j, (name, cells) in enumerate(zip(features, columns, strict=True)):
-                numbers[:, j] = _numbers(cells, name, path, lines)
+            for j, (column, cells) in enumerate(zip(readers, columns, strict=True)):
+                numbers[:, j] = column.read(cells, path, lines)
             blocks.append(numbers)
     if not blocks:
         raise CommandError(f"{path}: the file names columns, but has no rows")
-    return RawTable(features, np.concatenate(blocks), target, target_cells)
+    X = np.concatenate(blocks)
+    levels = [column.levels(X[:, j]) for j, column in enumerate(readers)]
+    return RawTable(features, X, levels, target, target_cells)
 
 
 def _check_names(path: Path, names: Sequence[str], target: str | None) -> str:
@@ -117,6 +107,13 @@ def _check_names(path: Path, names: Sequence[str], target: str | None) -> str:
     return target
 
 
+def _check_categories(path: Path, categories: Sequence[str], features: Sequence[str]) -> None:
+    for name in categories:
+        if name not in features:
+            shown = ", ".join(features[:10]) + (", ..." if len(features) > 10 else "")
+            raise CommandError(f"{path}: no feature is named {name!r} (--category); there are {shown}")
+
+
 def _blocks_of_rows(reader: Reader, width: int, path: Path) -> Iterator[tuple[list[int], list[list[str]]]]:
     """Yield some rows at a time, with the line each ends on; blank lines are passed over."""
 
@@ -132,24 +129,7 @@ def _blocks_of_rows(reader: Reader, width: int, path: Path) -> Iterator[tuple[li
         yield [line for line, _ in block], [row for _, row in block]
 
 
-def _numbers(cells: Sequence[str], name: str, path: Path, lines: Sequence[int]) -> NDArray[np.float64]:
-    """Turn the cells of a feature into numbers, quickly where they are spelled as usual."""
-    try:
-        if "_" not in "".join(cells):
-            return np.fromiter((float(USUAL_MISSING.get(cell, cell)) for cell in cells), np.float64, len(cells))
-    except ValueError:
-        pass
-    numbers = np.empty(len(cells))
-    for i, cell in enumerate(cells):
-        number = as_number(cell)
-        if number is None:
-            raise CommandError(f"{path}, line {lines[i]}: column {name!r} holds {cell!r}, which is not a number; "
-                               "categories are not supported yet")  # fmt: skip
-        numbers[i] = number
-    return numbers
-
-
-def _read_arrow(path: Path, target: str | None) -> RawTable:
+def _read_arrow(path: Path, target: str | None, categories: Sequence[str]) -> RawTable:
     path.open("rb").close()  # a missing file is the same error for every format
     try:
         import pyarrow as pa
@@ -164,11 +144,36 @@ def _read_arrow(path: Path, target: str | None) -> RawTable:
     if not table.num_rows:
         raise CommandError(f"{path}: the file names columns, but has no rows")
     features = [name for name in names if name != target]
+    _check_categories(path, categories, features)
     X = np.empty((table.num_rows, len(features)), order="F")
+    levels: list[list[str] | None] = []
     for j, name in enumerate(features):
-        X[:, j] = _arrow_numbers(table.column(name), name, path)
+        column = table.column(name)
+        if name in categories or _is_text(column.type):
+            X[:, j], own = _arrow_levels(column)
+            levels.append(own)
+        else:
+            X[:, j] = _arrow_numbers(column, name, path)
+            levels.append(None)
     cells = ["" if cell is None else str(cell) for cell in table.column(target).to_pylist()]
-    return RawTable(features, X, target, cells)
+    return RawTable(features, X, levels, target, cells)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _arrow_levels(column: Any) -> tuple[NDArray[np.float64], list[str]]:
+    """Return the numbers of the levels of a column, NaN where it is null, and the levels, sorted."""
+    cells = column.to_pylist()
+    values = set(cells) - {None}
+    levels = sorted({str(value) for value in values})
+    place = {level: k for k, level in enumerate(levels)}
+    code = {None: float("nan")} | {value: float(place[str(value)]) for value in values}
+    return np.fromiter((code[cell] for cell in cells), np.float64, len(cells)), levels
 
 
 def _arrow_numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:
@@ -180,8 +185,8 @@ def _arrow_numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:
     if not any(is_kind(kind) for is_kind in (kinds.is_integer, kinds.is_floating, kinds.is_decimal, kinds.is_boolean,
                                              kinds.is_null)):  # fmt: skip
         value = next((cell.as_py() for cell in column if cell.is_valid), None)
-        raise CommandError(f"{path}: column {name!r} holds {value!r} ({kind}), which is not a number; "
-                           "categories are not supported yet")  # fmt: skip
+        raise CommandError(f"{path}: column {name!r} holds {value!r} ({kind}), which is neither a number "
+                           "nor text; write it as one of these, or pass --category {name!r}")  # fmt: skip
     if kinds.is_boolean(kind):
         column = column.cast(pa.int8())  # Arrow has no way from booleans to floats in one step
     numbers: NDArray[np.float64] = pc.fill_null(column.cast(pa.float64(), safe=False), float("nan")).to_numpy()

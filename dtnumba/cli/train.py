@@ -11,8 +11,9 @@ import numpy as np
 
 import dtnumba
 from dtnumba.cli.errors import CommandError
+from dtnumba.cli.feature_column import as_number, is_missing
 from dtnumba.cli.outline import TreeColumns, outline
-from dtnumba.cli.read_table import as_number, is_missing, read_table
+from dtnumba.cli.read_table import read_table
 from dtnumba.sample_table import sample_table
 
 if TYPE_CHECKING:
@@ -36,13 +37,21 @@ class Examples:
     is_regression: bool
     source: str
     n_without_target: int = 0
+    levels: list[list[str] | None] | None = None  # of each feature, whose number is their place; None of numbers
+
+    @property
+    def categories(self) -> list[int] | None:
+        """The features that are categories; None where none is."""
+        return [j for j, own in enumerate(self.levels or []) if own is not None] or None
 
     def describe(self) -> str:
         """Say in one line what was read."""
         n_rows, n_columns = self.X.shape
         missing = np.count_nonzero(np.isnan(self.X)) / self.X.size
         kind = "numbers" if self.is_regression else _counted(len(np.unique(self.y)), "class", "classes")
-        size = f"{_counted(n_rows, 'row')}, {_counted(n_columns, 'feature')}, {missing:.1%} missing"
+        n_nominal = len(self.categories or [])
+        nominal = f" ({_counted(n_nominal, 'category', 'categories')})" if n_nominal else ""
+        size = f"{_counted(n_rows, 'row')}, {_counted(n_columns, 'feature')}{nominal}, {missing:.1%} missing"
         left_out = f"; {_counted(self.n_without_target, 'row')} without it left out" if self.n_without_target else ""
         return f"{self.source}: {size}; {self.target!r}: {kind}{left_out}"
 
@@ -72,6 +81,8 @@ def train(options: argparse.Namespace) -> None:
     """
     if options.file is None and (options.target is not None or options.task == "regression"):
         raise CommandError("--target and --task regression need a FILE: the built-in table has one target, of classes")
+    if options.file is None and options.category:
+        raise CommandError("--category needs a FILE: the built-in table has features of numbers only")
     began = time.perf_counter()
     print(f"dtnumba {dtnumba.__version__}", flush=True)
     with stage("reading") as remarks:
@@ -81,7 +92,7 @@ def train(options: argparse.Namespace) -> None:
         learn, test = split(len(examples.y), options.test_fraction, options.seed)
         X, y, X_test, y_test = examples.X[learn], examples.y[learn], examples.X[test], examples.y[test]
         remarks.append(f"{_counted(len(learn), 'row')} to learn from, {len(test):,} held out")
-    model = tree_model(options, is_regression=examples.is_regression)
+    model = tree_model(options, examples)
     with stage("compile + fit") as remarks:
         fit(model, X, y)
         remarks.append(f"{_counted(model.n_leaves_, 'leaf', 'leaves')}, {_counted(model.n_nodes_, 'node')}")
@@ -101,7 +112,8 @@ def train(options: argparse.Namespace) -> None:
     print(f"\ntop of the tree for {examples.target!r}")
     classes = None if examples.is_regression else cast("Sequence[object]", cast("Any", model).classes_)
     with_missing = np.array([bool(np.isnan(column).any()) for column in X.T])
-    for line in outline(model.tree_, examples.names, with_missing, classes):
+    levels = levels_of(model, examples)
+    for line in outline(model.tree_, examples.names, with_missing, classes, levels):
         print(line)
     print(f"\n{time.perf_counter() - began:.2f} s in all", flush=True)
 
@@ -128,7 +140,7 @@ def generated_examples(seed: int) -> Examples:
 
 def examples_from_file(options: argparse.Namespace) -> Examples:
     """Read a file, leave out the rows without a target, and decide what kind of target it is."""
-    raw = read_table(options.file, options.target)
+    raw = read_table(options.file, options.target, options.category)
     has_target = np.array([not is_missing(cell) for cell in raw.target_cells])
     cells = [cell.strip() for cell in raw.target_cells if not is_missing(cell)]
     if len(cells) < FEWEST_ROWS:
@@ -137,7 +149,7 @@ def examples_from_file(options: argparse.Namespace) -> Examples:
     y, is_regression = target_values(cells, raw.target, options.task)
     X = raw.X if has_target.all() else raw.X[has_target]
     n_without = int(np.count_nonzero(~has_target))
-    return Examples(raw.names, X, y, raw.target, is_regression, str(options.file), n_without)
+    return Examples(raw.names, X, y, raw.target, is_regression, str(options.file), n_without, raw.levels)
 
 
 def target_values(cells: Sequence[str], target: str, task: str) -> tuple[NDArray[Any], bool]:
@@ -166,9 +178,19 @@ def split(n_rows: int, test_fraction: float, seed: int) -> tuple[NDArray[np.intp
     return np.sort(drawn[n_test:]), np.sort(drawn[:n_test])
 
 
-def tree_model(options: argparse.Namespace, *, is_regression: bool) -> TreeModel:
+def levels_of(model: TreeModel, examples: Examples) -> list[list[str] | None]:
+    """Return the levels of each feature in the order in which the tree numbers them; None of one of numbers."""
+    if examples.categories is None:
+        return [None] * len(examples.names)
+    known = cast("Any", model).categories_  # those of the rows that it has learned from
+    pairs = zip(known, cast("list[list[str]]", examples.levels), strict=True)
+    return [None if codes is None else [own[int(code)] for code in codes] for codes, own in pairs]
+
+
+def tree_model(options: argparse.Namespace, examples: Examples) -> TreeModel:
     """Make the estimator that the options ask for."""
     parameters = {
+        "categorical_features": examples.categories,
         "splitter": options.splitter,
         "max_depth": options.max_depth,
         "min_samples_leaf": options.min_samples_leaf,
@@ -177,7 +199,7 @@ def tree_model(options: argparse.Namespace, *, is_regression: bool) -> TreeModel
     }
     if options.criterion is not None:
         parameters["criterion"] = options.criterion
-    estimator = dtnumba.DecisionTreeRegressor if is_regression else dtnumba.DecisionTreeClassifier
+    estimator = dtnumba.DecisionTreeRegressor if examples.is_regression else dtnumba.DecisionTreeClassifier
     # The cast, because what a fit learns is not there to be seen before it.
     return cast("TreeModel", estimator(**parameters))
 

@@ -76,7 +76,8 @@ class ClassicalTree(ClassTree):
         trees: Trees = self._grow(table, known, fixed_weights(weight, table.n_rows))
         if pruner is None:
             return trees
-        return self._pruned(pruner, trees, known.sizes, Grown(table, known, set_aside, given))
+        judged = weight if set_aside is None else set_aside
+        return self._pruned(pruner, trees, known.sizes, Grown(table, known, judged, given))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

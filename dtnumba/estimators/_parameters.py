@@ -214,11 +214,11 @@ class GrowthParams:
         Of several outputs one must pass, each at its share of the level. Not for ``criterion="absolute_error"``.
     validation_fraction : float or None
         Set this share of the rows aside, drawn by ``random_state``, of every class alike; the other rows grow the tree,
-        and a branch ends where a split does not strictly improve what is said of these: the weight of wrong labels, or
-        the squared error, summed over the outputs. A split that pays only together with those below it is lost, XOR's
-        first one for instance. ``fit(..., X_val=, y_val=)`` passes the set itself, of which each row counts one (times
-        ``class_weight``). A forest holds out one set for all its trees, which vote on it out of bag, too. Limits that
-        are shares of the rows count all of them.
+        and a branch ends where a split does not strictly improve what is said of these: the weight of wrong labels (or
+        what they cost), or the squared error, summed over the outputs. A split that pays only together with those below
+        it is lost, XOR's first one for instance. ``fit(..., X_val=, y_val=)`` passes the set itself, of which each row
+        counts one (times ``class_weight``). A forest holds out one set for all its trees, which vote on it out of bag,
+        too. Limits that are shares of the rows count all of them.
     categorical_features : "from_dtype", list of names or indices, boolean mask or None
         Which columns are categories. "from_dtype": those of text and of a frame's categories. A list or a mask: those
         and no others, whatever their dtype. None: none.

@@ -35,6 +35,7 @@ class Grown(NamedTuple):
     drawing: Any = None  # of a forest: how its trees drew their rows
     seed: int = 0
     first: int = 0  # number of the first of these trees
+    rule: Any = None  # how a row is labelled, where costs say so
 
 
 class MethodAndParameter:
@@ -76,24 +77,29 @@ class Prunable(Estimator):
         self._refuse_compact("prune")
         pruner = resolve_pruner(method, options)
         seen = Seen(self.n_features_in_, vars(self).get("feature_names_in_"), vars(self).get("categories_"))
-        read = partial(self._read_rows, seen, self._classes() if hasattr(self, "classes_") else None)
+        is_classes, sizes = hasattr(self, "classes_"), self._sizes()
+        classes = self._classes() if is_classes else None
+        read = partial(self._read_rows, seen, classes, sizes)
         known, rows, given = None, None, None
-        if X is None and y is None and sample_weight is None:
+        if X is None and y is None:
+            if sample_weight is not None:
+                raise ValueError("prune: sample_weight belongs to X and y; pass these, too")
             if pruner.needs_rows:
                 raise ValueError(f"prune: {pruner!r} looks at rows: pass X and y. {pruner.which_rows}")
         else:
-            known, rows = self._read_known(seen, read.args[1], X, y, sample_weight)
+            known, rows = self._read_known(seen, classes, sizes, X, y, sample_weight)
             given = (X, y, sample_weight)
         subject = Subject(
             self,
             trees,
             self.n_features_in_,
-            self._sizes(),
-            hasattr(self, "classes_"),
+            sizes,
+            is_classes,
             rows,
             given,
             read,
             partial(self._weights_in_tree, known, rows, self._drawn_by()),
+            vars(self).get("_rule"),
         )
         return self._with_trees(check(pruner.pruned(subject), self.n_features_in_))
 
@@ -106,21 +112,24 @@ class Prunable(Estimator):
                 "again, and do this before compact()"
             )
 
-    def _read_rows(self, seen: Seen, classes: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
-        return self._read_known(seen, classes, X, y, sample_weight)[1]
+    def _read_rows(self, seen: Seen, classes: Any, sizes: list[int], X: Any, y: Any, sample_weight: Any) -> Rows:
+        return self._read_known(seen, classes, sizes, X, y, sample_weight)[1]
 
-    def _read_known(self, seen: Seen, classes: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Rows]:
+    def _read_known(
+        self, seen: Seen, classes: Any, sizes: list[int], X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, Rows]:
         """Return the targets, in codes of the model, and the rows."""
         if X is None or y is None:
             raise ValueError(f"prune: pass both X and y, got {'y' if X is None else 'X'} alone")
         table = read_table(X, type(self).__name__, seen)
+        self._refuse_missing(table)
         known = self._read_y(y, table.n_rows)
         weight = _ones_or(read_weight(sample_weight, table.n_rows), table.n_rows)
         if classes is not None:
             known = Labels(classes, codes_of(known, classes))
             return known, Rows(table, known.codes, weight)
-        if known.width != len(self._sizes()):
-            raise ValueError(f"y has {known.width} outputs, and the model was fitted to {len(self._sizes())}")
+        if known.width != len(sizes):
+            raise ValueError(f"y has {known.width} outputs, and the model was fitted to {len(sizes)}")
         return known, Rows(table, known.y, weight)
 
     def _weights_in_tree(
@@ -161,8 +170,9 @@ class Prunable(Estimator):
             is_classes,
             rows,
             grown.given,
-            partial(self._read_rows, seen, known.classes if is_classes else None),
+            partial(self._read_rows, seen, known.classes if is_classes else None, sizes),
             partial(self._weights_in_tree, known, rows, drawn),
+            grown.rule,
         )
         return check(pruner.pruned(subject), table.n_features)
 
@@ -179,9 +189,9 @@ def _ones_or(weight: NDArray[np.float64] | None, n_rows: int) -> NDArray[np.floa
 def split_weight(
     pruner: Pruner | None, weight: NDArray[np.float64] | None, n_rows: int, seed: int
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """Return what each row counts to growth, and to the pruner: either, where it sets rows aside."""
+    """Return what each row counts to growth, and to a pruner that sets rows aside; None for one that does not."""
     if pruner is None or pruner.held_out is None:
-        return weight, weight
+        return weight, None
     is_held = held_out_rows(n_rows, pruner.held_out, seed, weight)
     counts = np.ones(n_rows) if weight is None else weight
     return np.where(is_held, 0.0, counts), np.where(is_held, counts, 0.0)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dtnumba.folds import held_out, joint_codes, k_folds
 from dtnumba.labels import Labels, codes_of, read_labels, read_values
+from dtnumba.node_losses import says_by_node
 from dtnumba.refits import Refits
 from dtnumba.stopping import Judges, losses_by_size, preferred_size
 from dtnumba.table import Seen, Table, read_table
@@ -60,9 +61,10 @@ def read_judges(
         )
     try:
         rows, target = _read_given(type(model).__name__, table, known, X, y)
+        model._refuse_missing(rows)  # noqa: SLF001
     except ValueError as error:
         raise ValueError(f"X_val and y_val: {error}") from error
-    return weight, Judges(rows, target, _counting(model, known, target, np.ones(rows.n_rows)))
+    return weight, _judges(model, rows, target, known, weight, np.ones(rows.n_rows))
 
 
 def _read_given(name: str, table: Features, known: Any, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
@@ -81,22 +83,43 @@ def _split_off(
 ) -> tuple[NDArray[np.float64], Judges]:
     counts = np.ones(table.n_rows) if weight is None else weight
     rows = np.flatnonzero(counts)
+    if len(rows) < 2:
+        raise ValueError(
+            f"validation_fraction={model.validation_fraction}: setting rows aside needs at least 2 of positive weight, "
+            f"and there are {len(rows)}; pass more rows, or leave it out"
+        )
     strata = joint_codes(known.codes[rows]) if isinstance(known, Labels) else None
     is_held = np.zeros(table.n_rows, bool)
     is_held[rows[held_out(len(rows), float(model.validation_fraction), seed, strata=strata).test]] = True
     target = known.codes if isinstance(known, Labels) else known.y
-    judging = _counting(model, known, target, np.where(is_held, counts, 0.0))
-    return np.where(is_held, 0.0, counts), Judges(table, target, judging)
+    return np.where(is_held, 0.0, counts), _judges(model, table, target, known, weight, np.where(is_held, counts, 0.0))
 
 
-def _counting(model: Any, known: Any, target: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return weights with the class weights multiplied in: what an error costs growth, it costs here."""
-    if not isinstance(known, Labels) or model.class_weight is None:
-        return weight
-    given = "balanced" if isinstance(model.class_weight, str) else model.class_weight
-    with np.errstate(divide="ignore"):  # of a class that has no row here
-        weighted = class_weights(given, Labels(known.classes, target), weight)
-    return weight if weighted is None else weighted
+def _judges(
+    model: Any,
+    table: Features,
+    target: NDArray[Any],
+    known: Any,
+    growing: NDArray[np.float64] | None,
+    weight: NDArray[np.float64],
+) -> Judges:
+    """Return rows as judges: what an error costs growth, it costs here, and classes are as common.
+
+    ``known`` and ``growing`` are the targets and weights of the fit, in which classes have the shares that priors
+    replace; ``weight`` is what each of the rows counts.
+    """
+    if not isinstance(known, Labels):
+        return Judges(table, target, weight, None)
+    stakes = model._stakes(known)  # noqa: SLF001
+    if model.class_weight is not None:
+        given = "balanced" if isinstance(model.class_weight, str) else model.class_weight
+        with np.errstate(divide="ignore"):  # of a class that has no row here
+            weighted = class_weights(given, Labels(known.classes, target), weight)
+        weight = weight if weighted is None else weighted
+    by_priors = stakes.by_priors(known, growing)
+    if by_priors is not None:
+        weight = weight * by_priors[target[:, 0]]
+    return Judges(table, target, weight, known.sizes, stakes.rule)
 
 
 def size_by_folds(
@@ -112,26 +135,16 @@ def size_by_folds(
     strata = joint_codes(known.codes) if isinstance(known, Labels) else None
     folds = k_folds(n_rows, min(N_FOLDS, n_rows), seed, strata=strata)
 
-    judging = counts if not isinstance(known, Labels) else _counting(model, known, known.codes, counts)
+    target = known.codes if isinstance(known, Labels) else known.y
+    every = _judges(model, table, target, known, weight, counts)
 
     def curve(_: int, split: Split, fitted: Any) -> NDArray[np.float64]:
-        features = refits.features(split.test)
+        features = refits.features(split.test, fitted)
         table = features if isinstance(features, Table) else read_table(features, type(model).__name__)
-        if not isinstance(known, Labels):
-            return losses_by_size(fitted.trees_, Judges(table, known.y[split.test], judging[split.test]), None)
-        classes = fitted.classes_ if fitted.n_outputs_ > 1 else [fitted.classes_]
-        codes = [
-            _places(*pair)[known.codes[split.test, o]]
-            for o, pair in enumerate(zip(classes, known.classes, strict=True))
-        ]
-        judges = Judges(table, np.stack(codes, axis=1), judging[split.test])
-        return losses_by_size(fitted.trees_, judges, fitted.tree_.n_classes.tolist())
+        judges = every._replace(table=table, target=target[split.test], weight=every.weight[split.test])
+        classes = fitted._classes() if isinstance(known, Labels) else None  # noqa: SLF001
+        says = says_by_node(fitted.trees_, classes, known, vars(fitted).get("_rule"))
+        return losses_by_size(fitted.trees_, judges, says)
 
     size, total = preferred_size(refits.each(folds, curve, len(folds)))
     return size, total / counts.sum()
-
-
-def _places(seen: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the code that a fold's tree has for each class, -1 for one that it did not see."""
-    places = {label: k for k, label in enumerate(seen.tolist())}
-    return np.array([places.get(label, -1) for label in classes.tolist()], np.int64)

@@ -166,13 +166,14 @@ class C45Classifier(ClassicalTree, C45Params):
             return super()._learned_tree(table, known, weight, given, seed)
         pruner = self._pruner()
         weight, set_aside = split_weight(pruner, weight, table.n_rows, seed)
+        judged = weight if set_aside is None else set_aside
         counts = fixed_weights(weight, table.n_rows)
         judge = ErrorBased(float(self.confidence))
         trials: list[tuple[float, int, Trees]] = []
         for start in first_windows(known.codes[:, 0], counts, seed, N_TRIALS):
             trees = self._windowed(table, known, counts, start)
             if pruner is not None:
-                trees = self._pruned(pruner, trees, known.sizes, Grown(table, known, set_aside, given))
+                trees = self._pruned(pruner, trees, known.sizes, Grown(table, known, judged, given))
             leaves = trees.feature == LEAF
             expected = judge.expected(trees.value[leaves] * trees.weight[leaves, None]).sum()
             trials.append((float(expected), len(trials), trees))

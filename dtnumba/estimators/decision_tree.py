@@ -105,6 +105,7 @@ class OneTree(Prunable):
         seed, pruner, stakes = rng.seed_from(self.random_state), self._pruner(), self._stakes(known)
         weight, set_aside = split_weight(pruner, read_weight(sample_weight, table.n_rows), table.n_rows, seed)
         weight, judges = read_judges(self, table, known, weight, (X_val, y_val), seed)
+        set_aside = weight if set_aside is None else set_aside
         size, learned = self._size(table, known, weight, judges, seed)
         weights = self._weights(known, weight, stakes, table.n_rows)
         criterion = self._resolve_criterion(known, weights.total, table.n_features, stakes)
@@ -122,10 +123,11 @@ class OneTree(Prunable):
             raise
         trees = stakes.restored(trees)
         if judges is not None:
-            trees = stopped(trees, judges, known.sizes if known.kind == "classes" else None, size, settings.workers)
+            trees = stopped(trees, judges, size, settings.workers)
         trees = self._strong(trees)
         if pruner is not None:
-            trees = self._pruned(pruner, trees, known.sizes, Grown(table, known, set_aside, (X, y, sample_weight)))
+            seen = Grown(table, known, set_aside, (X, y, sample_weight), rule=stakes.rule)
+            trees = self._pruned(pruner, trees, known.sizes, seen)
         tree = TreeView(trees, table.n_features, known.sizes)
         learned |= {**self._learned_from(known, stakes), "tree_": tree, "max_features_": settings.n_drawn}
         return self._learn(table, **learned)
@@ -206,7 +208,8 @@ class OneTree(Prunable):
         """Return a bound on the true error: with probability 1 - delta over the rows of ``fit`` it is not above this.
 
         ``errors / m + sqrt(((n + 1) log2(d + 3) + ln(2 / delta)) / (2 m))`` for a tree of n nodes over d columns, grown
-        on rows of weight m (Shalev-Shwartz & Ben-David 2014, equation 18.1).
+        on rows of weight m (Shalev-Shwartz & Ben-David 2014, equation 18.1). With costs, on the mean cost: errors count
+        what they cost, and the root is multiplied by the highest cost.
 
         Parameters
         ----------
@@ -222,7 +225,8 @@ class OneTree(Prunable):
         from dtnumba.pruners.bound import risk_bound
 
         is_classes = hasattr(self, "classes_")
-        return risk_bound(Subject(self, trees, self.n_features_in_, self._sizes(), is_classes), delta, code)
+        subject = Subject(self, trees, self.n_features_in_, self._sizes(), is_classes, rule=vars(self).get("_rule"))
+        return risk_bound(subject, delta, code)
 
     def _sizes(self) -> list[int]:
         sizes: list[int] = self.tree_.n_classes.tolist()

@@ -207,6 +207,7 @@ class Forest(Prunable):
         seed, pruner = self._seed_of(kept), self._pruner()
         given, set_aside = split_weight(pruner, read_weight(sample_weight, table.n_rows), table.n_rows, seed)
         given, judges = read_judges(self, table, known, given, (X_val, y_val), seed)
+        set_aside = given if set_aside is None else set_aside
         self._check_judged(judges)
         weight = self._weigh(known, given, stakes)
         n_new = int(self.n_estimators) - first
@@ -235,13 +236,13 @@ class Forest(Prunable):
         if grown is not None:
             grown = stakes.restored(grown)
         if grown is not None and judges is not None:
-            sizes = known.sizes if known.kind == "classes" else None
-            grown = stopped(grown, judges, sizes, self.max_leaf_nodes, settings.workers)
+            grown = stopped(grown, judges, self.max_leaf_nodes, settings.workers)
         if grown is not None:
             grown = self._strong(grown)
         if grown is not None and pruner is not None:
             drawing = drawing_of(plan.sampling, table.n_rows)
-            seen = Grown(table, known, set_aside, (X, y, sample_weight), drawing, settings.seed, first)
+            own = (drawing, settings.seed, first, stakes.rule)
+            seen = Grown(table, known, set_aside, (X, y, sample_weight), *own)
             grown = self._pruned(pruner, grown, known.sizes, seen)
         trees = joined([part for part in (kept, grown) if part is not None])
         if trees is not None:

@@ -33,7 +33,8 @@ class Bound(Pruner):
     """At every node take the option for which the bound on the true error of the whole tree is least.
 
     With probability 1 - delta over samples of m rows, the true error of every tree T is at most
-    ``errors(T) / m + sqrt((bits(T) + ln(2 / delta)) / (2 m))``. m is the weight of all rows.
+    ``errors(T) / m + sqrt((bits(T) + ln(2 / delta)) / (2 m))``. m is the weight of all rows. With costs, errors count
+    what they cost in shares of the highest cost.
 
     Parameters
     ----------
@@ -77,6 +78,11 @@ class Bound(Pruner):
 
     which_rows = "They are the rows that the trees were grown on; with raising=False none are needed."
 
+    @staticmethod
+    def unit(subject: Subject) -> float:
+        """Return what an error costs at most: the bound is one on the mean of numbers from 0 to this."""
+        return 1.0 if subject.costs is None else float(subject.costs.max())
+
     def value(self, errors: float, bits: float, weight: float) -> float:
         """Return the right-hand side of the bound; ``bits`` are those of the nodes, without the end of the code."""
         return errors / weight + math.sqrt((bits + math.log(2.0 / self.delta)) / (2.0 * weight))
@@ -98,18 +104,19 @@ class Bound(Pruner):
     def pruned(self, subject: Subject) -> Trees:
         """Return the trees of the least bounds."""
         subject.demand_classes(self.name)
-        end = self.end_bits(subject)
+        end, unit = self.end_bits(subject), self.unit(subject)
         if self.raising:
 
             def f(option: Candidate) -> float:
-                return self.value(option.whole.errors, option.whole.bits + end, option.whole.weight)
+                return self.value(option.whole.errors / unit, option.whole.bits + end, option.whole.weight)
 
             return over_each_tree(subject, f, self.node_bits, raising=True, repeat=self.repeat)
         parts = []
         for t in range(subject.trees.n_trees):
             tree = one_tree(subject.trees, t)
             while True:
-                is_leaf = self._cut(tree, numbers_of(tree, subject, self.node_bits), end)
+                numbers = numbers_of(tree, subject, self.node_bits)
+                is_leaf = self._cut(tree, numbers._replace(errors=numbers.errors / unit), end)
                 smaller = rebuilt(tree, levels_of(tree), is_leaf)
                 has_changed, tree = smaller.n_nodes < tree.n_nodes, smaller
                 if not (self.repeat and has_changed):
@@ -148,9 +155,13 @@ class Bound(Pruner):
 
 def risk_bound(subject: Subject, delta: float, code: str) -> float:
     """Return the bound on the true error of one tree."""
-    bound, trees = Bound(delta, code), subject.trees
+    bound, trees, unit = Bound(delta, code), subject.trees, Bound.unit(subject)
+    if not subject.is_classes:
+        raise ValueError(
+            f"risk_bound: it bounds the share of wrong labels, and {type(subject.model).__name__} predicts numbers"
+        )
     subject.demand_classes(Bound.name)
     is_leaf = trees.feature == LEAF
-    errors = errors_as_leaf(class_weights_of(trees, subject.sizes))[is_leaf].sum()
+    errors = errors_as_leaf(class_weights_of(trees, subject.sizes), subject.costs)[is_leaf].sum()
     bits = np.where(is_leaf, *bound.node_bits(trees, subject)).sum() + bound.end_bits(subject)
-    return bound.value(float(errors), float(bits), float(trees.weight[0]))
+    return unit * bound.value(float(errors) / unit, float(bits), float(trees.weight[0]))

@@ -84,7 +84,7 @@ class CostComplexity(Pruner):
         trees, given = subject.trees, self.cp if self.alpha is None else self.alpha
         alpha = self._chosen(subject) if given is None or isinstance(given, str) else float(given)
         if self._is_relative:
-            risk = relative_risk(trees, subject.sizes, is_classes=subject.is_classes)
+            risk = relative_risk(trees, subject.sizes, subject.costs, is_classes=subject.is_classes)
         else:
             risk = impurity_risk(trees)
         return cut_weak(trees, risk, alpha * (1.0 + SAME), subject.levels)

@@ -11,6 +11,7 @@ import numpy as np
 
 from dtnumba.bottom_up import cut_where_cheaper
 from dtnumba.case_pruning import Costs
+from dtnumba.costs import counted_by_cost
 from dtnumba.log_gamma import binomial_upper
 from dtnumba.pruner import Pruner, is_number, pruner
 from dtnumba.raised_cases import pruned_with_cases
@@ -71,10 +72,14 @@ class ErrorBased(Pruner):
 
     which_rows = "They are the rows that the trees were grown on; with raising=False none are needed."
 
-    def expected(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the expected errors of leaves with these weights of the classes, a row a leaf."""
-        n = counts.sum(axis=1)
-        errors = n - counts.max(axis=1)
+    def expected(
+        self, counts: NDArray[np.float64], costs: NDArray[np.float64] | None = None, root: Any = None
+    ) -> NDArray[np.float64]:
+        """Return the expected errors of leaves with these weights of the classes, a row a leaf.
+
+        With costs, in the unit of ``dtnumba.costs.counted_by_cost``; ``root`` are the weights at the root.
+        """
+        errors, n = counted_by_cost(counts, costs, root)
         return np.asarray(errors + extra_errors(n, errors, float(self.confidence), self.estimate))
 
     def pruned(self, subject: Subject) -> Trees:
@@ -82,10 +87,10 @@ class ErrorBased(Pruner):
         subject.demand_classes(self.name)
         if self.raising:
             return self._raised(subject)
-        return cut_where_cheaper(subject.trees, subject.levels, self.expected(subject.counts[0]), slack=SLACK)
-
-    def _cost(self, nodes: NDArray[np.int64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self.expected(counts)
+        counts, costs = subject.counts[0], subject.costs
+        ends = zip(subject.trees.root, subject.trees.root[1:], strict=False)
+        expected = [self.expected(counts[start:stop], costs, counts[start]) for start, stop in ends]
+        return cut_where_cheaper(subject.trees, subject.levels, np.concatenate(expected), slack=SLACK)
 
     def _costs(self) -> Costs:
         z, high = _normal(float(self.confidence), is_table=self.estimate == "release8")
@@ -97,13 +102,18 @@ class ErrorBased(Pruner):
         from dtnumba.recounting import changed, counted_trees, workers_of
 
         parts = []
-        by_cases = subject.trees.policy == FRACTIONAL and self.estimate != "exact"
+        by_cases = subject.trees.policy == FRACTIONAL and self.estimate != "exact" and subject.costs is None
         for tree in counted_trees(subject, with_leaves=not by_cases):
             if by_cases:
                 (codes, weight), *_ = tree.additions.parts
                 parts.append(pruned_with_cases(tree.trees, tree.cells, codes, weight, self._costs()))
                 continue
-            given = (tree.trees, tree.cells, tree.additions, tree.leaf_of_row, self._cost, SLACK)
+            root = tree.trees.value[0] * tree.trees.weight[0]
+
+            def cost(nodes: Any, counts: NDArray[np.float64], root: Any = root) -> NDArray[np.float64]:
+                return self.expected(counts, subject.costs, root)
+
+            given = (tree.trees, tree.cells, tree.additions, tree.leaf_of_row, cost, SLACK)
             state = Raising(*given, workers_of(subject))
             state.run(tree.kept, _weights)
             parts.append(changed(tree, subject, state.levels, state.is_leaf, state.final))

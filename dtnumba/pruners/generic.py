@@ -36,8 +36,8 @@ class Generic(Pruner):
 
         * ``counts``: list of the weights of the classes in the node (outputs end to end; of a target of numbers, its
           weight alone), and ``weight``, the node's weight;
-        * ``errors``: training errors of what would stand there (weight of wrong labels; of numbers, weight times
-          impurity, summed over its leaves);
+        * ``errors``: training errors of what would stand there (weight of wrong labels, or what they cost where the
+          model has ``costs``; of numbers, weight times impurity, summed over its leaves);
         * ``n_leaves``, ``n_nodes``: the size of what would stand there; 1 and 1 for a leaf;
         * ``below``: what f has returned for the children, summed, so that ``leaf(t.counts) if t.n_nodes == 1 else
           t.below`` is any sum over leaves; 0 for a leaf, and not counted anew for a raised child;
@@ -134,5 +134,6 @@ def numbers_of(trees: Trees, subject: Subject, bits_of: Any) -> NodeNumbers:
     leaf_bits, test_bits = bits_of(trees, subject)
     if subject.is_classes:
         counts = class_weights_of(trees, subject.sizes)
-        return NodeNumbers(np.concatenate(counts, axis=1), trees.weight, errors_as_leaf(counts), leaf_bits, test_bits)
+        errors = errors_as_leaf(counts, subject.costs)
+        return NodeNumbers(np.concatenate(counts, axis=1), trees.weight, errors, leaf_bits, test_bits)
     return NodeNumbers(trees.weight[:, None], trees.weight, trees.weight * trees.impurity, leaf_bits, test_bits)

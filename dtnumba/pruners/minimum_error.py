@@ -22,7 +22,8 @@ class MinimumError(Pruner):
     """Make a leaf of a node whose expected error is not above that of its subtree.
 
     A leaf of weight n whose commonest class weighs n_c is expected to err in ``(n - n_c + m (1 - p_c)) / (n + m)`` of
-    the cases; a subtree in the mean of its leaves.
+    the cases; a subtree in the mean of its leaves. With costs, errors cost what they do, and the classes are shrunk
+    towards their priors alike.
 
     Parameters
     ----------
@@ -45,12 +46,19 @@ class MinimumError(Pruner):
         subject.demand_classes(self.name)
         counts, trees = subject.counts[0], subject.trees
         n, (n_nodes, n_classes) = counts.sum(axis=1), counts.shape
+        m = float(n_classes) if self.m is None else float(self.m)
+        root = trees.root[:-1][tree_of_nodes(trees)]
+        if subject.rule is not None:
+            prior = np.full(n_classes, 1.0 / n_classes) if self.m is None else counts[root] / n[root, None]
+            label = subject.rule.codes(counts)
+            cost = ((counts + m * prior) * subject.rule.costs.T[label]).sum(axis=1)
+            expected = np.divide(n * cost, n + m, out=np.zeros(n_nodes), where=n + m > 0)
+            return cut_where_cheaper(trees, subject.levels, expected)
         label = counts.argmax(axis=1)
         if self.m is None:
-            m, prior = float(n_classes), np.full(n_nodes, 1.0 / n_classes)
+            prior = np.full(n_nodes, 1.0 / n_classes)
         else:
-            root = trees.root[:-1][tree_of_nodes(trees)]
-            m, prior = float(self.m), counts[root, label] / np.maximum(n[root], 1e-300)
+            prior = counts[root, label] / np.maximum(n[root], 1e-300)
         errors = n - counts[np.arange(n_nodes), label]
         expected = np.divide(n * (errors + m * (1.0 - prior)), n + m, out=np.zeros(n_nodes), where=n + m > 0)
         return cut_where_cheaper(trees, subject.levels, expected)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtnumba.costs import counted_by_cost
 from dtnumba.pruner import Pruner, pruner
-from dtnumba.subtrees import below, class_weights_of, errors_as_leaf, leaves_below, levels_of, rebuilt
+from dtnumba.subtrees import below, class_weights_of, leaves_below, levels_of, rebuilt
 
 if TYPE_CHECKING:
     from dtnumba.pruner import Subject
@@ -50,8 +51,10 @@ class Pessimistic(Pruner):
 
 
 def _once(trees: Trees, subject: Subject) -> Trees:
-    levels, counts = levels_of(trees), class_weights_of(trees, subject.sizes)
-    errors, n = errors_as_leaf(counts), trees.weight
+    levels, counts = levels_of(trees), class_weights_of(trees, subject.sizes)[0]
+    errors, n = np.empty(len(counts)), np.empty(len(counts))
+    for start, stop in zip(trees.root, trees.root[1:], strict=False):
+        errors[start:stop], n[start:stop] = counted_by_cost(counts[start:stop], subject.costs, counts[start])
     within = below(levels, errors) + 0.5 * leaves_below(trees, levels)
     spread = np.divide(within * np.maximum(n - within, 0.0), n, out=np.zeros(len(n)), where=n > 0)
     return rebuilt(trees, levels, errors + 0.5 <= within + np.sqrt(spread))

@@ -26,7 +26,8 @@ class ReducedError(Pruner):
     """Make a leaf of every node that errs no more on held-out rows than its subtree does.
 
     What is left is the smallest of the pruned trees that are best on these rows. Errors are the weight of wrong labels,
-    summed over the outputs; of numbers, squared errors. A node that no held-out row reaches becomes a leaf.
+    summed over the outputs, or what these cost; of numbers, squared errors. A node that no held-out row reaches becomes
+    a leaf.
 
     Parameters
     ----------
@@ -96,14 +97,18 @@ class ReducedError(Pruner):
 
 
 class _WrongLabels:
-    """The weight of held-out rows that do not have the label of a node."""
+    """The weight of held-out rows that do not have the label of a node, or what its label costs them."""
 
     def __init__(self, subject: Subject) -> None:
-        self.offsets = np.cumsum([0, *subject.sizes])
-        self.labels = [of.argmax(axis=1) for of in np.split(subject.trees.value, self.offsets[1:-1], axis=1)]
+        self.offsets, self.costs = np.cumsum([0, *subject.sizes]), subject.costs
+        shares = np.split(subject.trees.value, self.offsets[1:-1], axis=1)
+        rule = subject.rule
+        self.labels = [of.argmax(axis=1) if rule is None else rule.codes(of) for of in shares]
         self.centre: Any = 0.0
 
     def __call__(self, nodes: NDArray[np.int64], stats: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.costs is not None:
+            return np.asarray((stats * self.costs.T[self.labels[0][nodes]]).sum(axis=1))
         errors, each = np.zeros(len(nodes)), np.arange(len(nodes))
         for labels, start, stop in zip(self.labels, self.offsets, self.offsets[1:], strict=False):
             of = stats[:, start:stop].copy()

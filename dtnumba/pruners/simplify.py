@@ -43,4 +43,6 @@ def _said(subject: Subject) -> NDArray[np.float64]:
     is_soft = getattr(subject.model, "voting", "hard") == "soft"
     if not subject.is_classes or is_soft:
         return subject.trees.value
+    if subject.rule is not None:
+        return subject.rule.codes(subject.trees.value)[:, None].astype(np.float64)
     return np.stack([of.argmax(axis=1) for of in subject.counts], axis=1).astype(np.float64)
