@@ -15,7 +15,6 @@ from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, LEVEL, N_JOBS, 
 from dtnumba.estimators._rules import OfModelOrClass, RuleModel, seen_by
 from dtnumba.estimators.decision_tree import DecisionTreeClassifier, OneTree
 from dtnumba.path_rules import paths_of
-from dtnumba.rule_making import Making, Sample, make_rules, numbers_of
 from dtnumba.rules import pack_rules
 from dtnumba.trees import node_values
 from dtnumba.weights import read_weight
@@ -160,6 +159,8 @@ class RuleSetClassifier(RuleModel):
     from_tree = OfModelOrClass(_from_tree)
 
     def _make(self, model: Any, X: Any, y: Any, sample_weight: Any) -> Self:
+        from dtnumba.rule_making import Making, Sample, make_rules
+
         paths = labelled_paths(model)
         table, code = self._read_known(model, X, y)
         weight = read_weight(sample_weight, table.n_rows)
@@ -172,6 +173,8 @@ class RuleSetClassifier(RuleModel):
 
     def _from_paths(self, model: Any) -> Self:
         """Make rules of the paths of a fitted tree as they are, which say what it says of every row."""
+        from dtnumba.rule_making import numbers_of
+
         paths = labelled_paths(model)
         trees = model.trees_
         decided = np.array([value for *_, value in paths]).reshape(-1, len(model.classes_))
