@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.dnf import computes, shortest, space_of
 from dtnumba.estimators._rules import seen_by
 from dtnumba.estimators.rule_set import labelled_paths
 from dtnumba.rule_text import Words, names_of, sentence
@@ -117,6 +116,8 @@ def dnf(model: Any, class_: Any) -> Formula:
     (x2 > 0.5) or (x0 > 0.5 and x1 > 0.5)
 
     """
+    from dtnumba.dnf import computes, shortest, space_of
+
     paths = labelled_paths(model)
     wanted = [k for k, label in enumerate(model.classes_.tolist()) if label == class_ and type(label) is type(class_)]
     wanted = wanted or [k for k, label in enumerate(model.classes_.tolist()) if label == class_]

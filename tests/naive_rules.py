@@ -1,4 +1,4 @@
-"""Rules a row and a test at a time, by definition: what holds, who answers, what a subset costs, the shortest formula."""
+"""Rules a row and a test at a time: what holds, who answers, what a subset costs, the shortest formula."""
 
 import itertools
 import math

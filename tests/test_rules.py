@@ -69,7 +69,9 @@ def test_more_rules_than_a_block_are_asked_in_order():
     rng = np.random.default_rng(0)
     bodies, rules = random_rules(rng, 1100)
     bodies = [[Condition(0, RANGE, np.inf, -np.inf)] if r < 1090 else body for r, body in enumerate(bodies)]
-    rules = pack_rules(bodies, rules.label.astype(np.int64), 1, {name: getattr(rules, name) for name in rules._fields[3:-1]})
+    rules = pack_rules(
+        bodies, rules.label.astype(np.int64), 1, {name: getattr(rules, name) for name in rules._fields[3:-1]}
+    )
     X = random_rows(rng, 50)
     answer, _ = answers_of(read_table(X, "rows"), rules, blocks_of(rules), 1)
     assert answer.tolist() == [naive.answer(bodies, row) for row in X]
@@ -132,7 +134,9 @@ def test_rules_of_any_unpruned_tree_say_what_it_says(seed):
 
 def test_rules_of_a_fractional_tree_say_what_it_says_of_whole_rows():
     X, y = sample(3)
-    tree = DecisionTreeClassifier(categorical_features=[1], missing="fractional", categorical_split="multiway").fit(X, y)
+    tree = DecisionTreeClassifier(categorical_features=[1], missing="fractional", categorical_split="multiway").fit(
+        X, y
+    )
     whole = ~np.isnan(X).any(axis=1)
     assert tree.to_rules().predict(X[whole]).tolist() == tree.predict(X[whole]).tolist()
 
@@ -157,7 +161,9 @@ def test_a_list_made_of_rules_says_what_they_say():
 
 def test_rules_are_sentences():
     X = [["sun", 1.0], ["rain", 2.0], ["fog", 3.0], ["rain", 9.0]]
-    tree = DecisionTreeClassifier(categorical_split="one_vs_rest", missing="fractional").fit(X, ["go", "stay", "go", "stay"])
+    tree = DecisionTreeClassifier(categorical_split="one_vs_rest", missing="fractional").fit(
+        X, ["go", "stay", "go", "stay"]
+    )
     assert export.rules(tree) == tree.to_rules().to_text()
     assert str(tree.to_rules().rules_).splitlines() == [
         "if x0 is rain then stay [covers 2, correct 2, confidence 0.5, lift 1]",
@@ -190,7 +196,9 @@ LEVELS_OF = {"kind": ["a", "b b", 'c"d', "3", "and"], "petal width (cm)": [1.5, 
 def test_a_text_read_again_is_the_same_text(seed):
     rng = np.random.default_rng(seed)
     bodies, rules = random_rules(rng, 5)
-    whole = RuleSetClassifier.from_text("otherwise 0\n", feature_names=NAMES, classes=[0, "no", 1.5], categories=LEVELS_OF)
+    whole = RuleSetClassifier.from_text(
+        "otherwise 0\n", feature_names=NAMES, classes=[0, "no", 1.5], categories=LEVELS_OF
+    )
     bodies = [
         [one._replace(levels=tuple(k for k in one.levels if k < len(whole.categories_[one.feature]))) for one in body]
         if all(one.kind == LEVELS for one in body) or all(one.feature % 2 == 0 for one in body)
@@ -218,14 +226,14 @@ def test_a_text_may_be_edited():
 
 
 def test_a_text_alone_is_a_model():
+    pd = pytest.importorskip("pandas")
     text = 'if "a b" in {x, y} and n <= 2 then True\nif n is missing then False\notherwise False'
     levels = {"a b": ["x", "y", "z"]}
     made = RuleSetClassifier.from_text(text, feature_names=["a b", "n"], categories=levels)
     assert made.classes_.tolist() == [False, True]
-    rows = np.array([["x", 1.0], ["z", 1.0], ["y", None]], object)
-    with pytest.warns(UserWarning, match="feature names"):
-        assert made.predict(rows).tolist() == [True, False, False]
-        assert made.apply(rows).tolist() == [0, 2, 1]
+    rows = pd.DataFrame({"a b": ["x", "z", "y"], "n": [1.0, 1.0, None]})
+    assert made.predict(rows).tolist() == [True, False, False]
+    assert made.apply(rows).tolist() == [0, 2, 1]
 
 
 @pytest.mark.parametrize(

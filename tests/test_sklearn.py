@@ -48,7 +48,7 @@ FORESTS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, 
 
 def expected_to_fail(estimator):
     """Return the checks that an estimator cannot pass, with the reason; of forests scikit-learn's list is the same."""
-    if type(estimator) in {CHAIDClassifier, CHAIDRegressor}:
+    if type(estimator) in {CHAIDClassifier, CHAIDRegressor, RuleSetClassifier, DecisionListClassifier}:
         return {"check_supervised_y_2d": "a target of one column is one output, and no reason for a warning"}
     if type(estimator) not in {RandomForestClassifier, RandomForestRegressor}:
         return {}

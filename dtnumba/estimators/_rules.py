@@ -1,4 +1,7 @@
-"""What models made of rules share: predictions, sentences, and reading sentences."""
+"""What models made of rules share: predictions, sentences, and reading sentences.
+
+What only fits and predictions of rules need is imported by these, so that importing the package stays quick.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,7 @@ import numpy as np
 
 from dtnumba.estimators._base import Classifier
 from dtnumba.labels import Labels, codes_of, read_labels
-from dtnumba.rule_making import numbers_of
 from dtnumba.rule_text import Words, names_of, read_rules, value_of, word
-from dtnumba.rule_view import RuleList
 from dtnumba.rules import pack_rules
 from dtnumba.table import Seen, Table, read_table
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from dtnumba.rule_view import RuleList
     from dtnumba.rules import Rules
 
 
@@ -54,6 +56,8 @@ class RuleModel(Classifier):
 
     def _learn_rules(self, rules: Rules, seen: Seen, classes: NDArray[Any]) -> Self:
         """Keep rules about columns as seen."""
+        from dtnumba.rule_view import RuleList
+
         table = Table(0, seen.n_features, seen.names, None, None)
         learned: dict[str, Any] = {"_rule": None, "n_outputs_": 1, "classes_": classes}
         learned["n_classes_"] = np.int64(len(classes))
@@ -170,6 +174,8 @@ class RuleModel(Classifier):
 
     def _rules_said(self, said: Any, label: NDArray[np.int64], default: int, n_classes: int) -> Rules:
         """Return the rules of a text; what it does not say of them is taken for certain."""
+        from dtnumba.rule_making import numbers_of
+
         prior = np.full(n_classes, 1.0 / n_classes)
         if self.__sklearn_is_fitted__() and len(self.rules_.arrays.prior) == n_classes:
             prior = self.rules_.arrays.prior

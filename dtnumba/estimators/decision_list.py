@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dtnumba.categories import FROM_DTYPE, LearnedLevels
-from dtnumba.decision_list import greedy_list
 from dtnumba.estimators._docs import documented
 from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, N_JOBS, Rule, is_int, is_real, parameter
 from dtnumba.estimators._rules import OfModelOrClass, RuleModel, seen_by
 from dtnumba.labels import read_labels
-from dtnumba.rule_making import Sample, describe
 from dtnumba.table import Seen, read_table
 from dtnumba.weights import read_weight
 
@@ -93,6 +91,9 @@ class DecisionListClassifier(RuleModel):
             The model itself; as it was if anything fails.
 
         """
+        from dtnumba.decision_list import greedy_list
+        from dtnumba.rule_making import Sample, describe
+
         self._check_params()
         caller = type(self).__name__
         table = read_table(X, caller, None, LearnedLevels(self.categorical_features, caller))

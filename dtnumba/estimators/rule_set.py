@@ -15,7 +15,6 @@ from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, LEVEL, N_JOBS, 
 from dtnumba.estimators._rules import OfModelOrClass, RuleModel, seen_by
 from dtnumba.estimators.decision_tree import DecisionTreeClassifier, OneTree
 from dtnumba.path_rules import paths_of
-from dtnumba.rule_making import Making, Sample, make_rules, numbers_of
 from dtnumba.rules import pack_rules
 from dtnumba.trees import node_values
 from dtnumba.weights import read_weight
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
     from dtnumba.rules import Condition
 
+# Weight of C4.5's smallest leaf; what is lost in dividing by the weight of all rows must not forbid a leaf of two.
+_LEAST_LEAF = 2.0 * (1.0 - 1e-12)
 _SELECT = ("mdl", "chi2", "fisher")
 
 
@@ -110,14 +111,13 @@ class RuleSetClassifier(RuleModel):
     def _by_votes(self) -> bool:  # type: ignore[override]
         return self.resolve == "confidence"
 
-    def _grower(self) -> DecisionTreeClassifier:
-        """Return the unpruned tree that ``fit`` grows."""
+    def _grower(self, total: float) -> DecisionTreeClassifier:
+        """Return the unpruned tree that ``fit`` grows on rows of this weight: C4.5's, leaves of two rows."""
         return DecisionTreeClassifier(
             criterion="gain_ratio",
             categorical_split="multiway",
             missing="fractional",
-            min_samples_split=4,
-            min_samples_leaf=2,
+            min_weight_fraction_leaf=min(0.5, _LEAST_LEAF / total),
             categorical_features=self.categorical_features,
             n_jobs=self.n_jobs,
         )
@@ -141,7 +141,10 @@ class RuleSetClassifier(RuleModel):
 
         """
         self._check_params()
-        return self._make(self._grower().fit(X, y, sample_weight), X, y, sample_weight)
+        n_rows = len(y) if hasattr(y, "__len__") else 1  # what is no array of labels is an error of the tree's
+        weight = read_weight(sample_weight, n_rows)
+        total = max(float(n_rows if weight is None else weight.sum()), 1e-300)
+        return self._make(self._grower(total).fit(X, y, sample_weight), X, y, sample_weight)
 
     def _from_tree(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make rules of the paths of a fitted tree; return the model.
@@ -160,6 +163,8 @@ class RuleSetClassifier(RuleModel):
     from_tree = OfModelOrClass(_from_tree)
 
     def _make(self, model: Any, X: Any, y: Any, sample_weight: Any) -> Self:
+        from dtnumba.rule_making import Making, Sample, make_rules
+
         paths = labelled_paths(model)
         table, code = self._read_known(model, X, y)
         weight = read_weight(sample_weight, table.n_rows)
@@ -172,6 +177,8 @@ class RuleSetClassifier(RuleModel):
 
     def _from_paths(self, model: Any) -> Self:
         """Make rules of the paths of a fitted tree as they are, which say what it says of every row."""
+        from dtnumba.rule_making import numbers_of
+
         paths = labelled_paths(model)
         trees = model.trees_
         decided = np.array([value for *_, value in paths]).reshape(-1, len(model.classes_))
