@@ -98,7 +98,7 @@ def test_a_list_without_errors_is_found_where_there_is_one(seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (60, 5))
     y = rng.integers(0, 3) * np.ones(60, int)
-    for i, j, value in [*rng.integers(0, 2, (4, 3)).tolist(), [0, 3, 1]]:
+    for i, j, value in rng.integers(0, 2, (4, 3)).tolist():
         y[(X[:, i] == value) & (X[:, j + 2] == 1)] = rng.integers(0, 3)
     made = DecisionListClassifier(max_tests=2, min_objects=1).fit(X, y)
     assert made.score(X, y) == 1.0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
+from strategies import examples, interpreted_only
 
 from dtnumba import DecisionTreeClassifier, ExtraTreeClassifier, dnf, export
 
@@ -35,6 +35,7 @@ def test_nilssons_patterns_and_parity():
     assert [len(term) for term in parity.terms] == [3] * 4
 
 
+@interpreted_only
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5))
 @examples(30)
 def test_it_is_the_tree_on_all_inputs(seed, n):
@@ -55,6 +56,7 @@ def test_no_formula_is_shorter(seed):
     assert (len(formula.terms), sum(map(len, formula.terms))) == naive.fewest_terms(y.reshape(2, 2, 2) == 1)
 
 
+@interpreted_only
 @pytest.mark.parametrize(
     "options",
     [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
+from strategies import examples, interpreted_only
 
 from dtnumba import DecisionTreeClassifier, NotFittedError, RuleSetClassifier
 from dtnumba.fisher import chi2_tail, fisher_tail
@@ -41,6 +41,7 @@ def percents(model):
     return (100 * model.rules_.arrays.confidence).round(1).tolist()
 
 
+@interpreted_only
 def test_golf_has_the_rules_of_c45():
     X, y = golf()
     made = RuleSetClassifier(random_state=0).fit(X, y)
@@ -55,6 +56,7 @@ def test_golf_has_the_rules_of_c45():
     assert made.score(X, y) == 1.0
 
 
+@interpreted_only
 def test_iris_has_the_rules_of_c45():
     datasets = pytest.importorskip("sklearn.datasets")
     X, y = datasets.load_iris(return_X_y=True)
@@ -228,7 +230,8 @@ def noisy(n=300, seed=0):
 def test_every_way_of_making_rules_learns(select, resolve):
     X, y = noisy()
     model = RuleSetClassifier(select=select, resolve=resolve, random_state=1)
-    assert model.fit(X, y) is model
+    tree = DecisionTreeClassifier(min_samples_leaf=2).fit(X, y)
+    assert model.from_tree(tree, X, y) is model
     test_X, test_y = noisy(seed=1)
     assert model.score(test_X, test_y) > 0.75
     shares = model.predict_proba(test_X)
@@ -238,16 +241,18 @@ def test_every_way_of_making_rules_learns(select, resolve):
         is_answered = model.apply(test_X) < model.n_rules_
         assert (model.classes_[shares.argmax(axis=1)] == model.predict(test_X))[is_answered].all()
     if select is not None:
-        assert model.n_rules_ < RuleSetClassifier(select=None).fit(X, y).n_rules_ / 2
+        assert model.n_rules_ < tree.to_rules().n_rules_ / 2
     assert np.isnan(X).any()
 
 
 def test_the_same_seed_and_any_threads_give_the_same_rules():
     X, y = noisy()
-    texts = {RuleSetClassifier(random_state=5, n_jobs=n).fit(X, y).to_text(None) for n in (1, 2)}
+    tree = DecisionTreeClassifier(min_samples_leaf=2).fit(X, y)
+    texts = {RuleSetClassifier(random_state=5, n_jobs=n).from_tree(tree, X, y).to_text(None) for n in (1, 2)}
     assert len(texts) == 1
 
 
+@interpreted_only
 def test_rows_of_weight_two_count_as_two_and_of_none_not_at_all():
     X, y = noisy(120)
     weight = np.random.default_rng(2).integers(0, 3, len(X))
@@ -259,6 +264,7 @@ def test_rows_of_weight_two_count_as_two_and_of_none_not_at_all():
     assert made.to_text() == twin.to_text()
 
 
+@interpreted_only
 def test_one_class_is_a_rule_for_everything():
     made = RuleSetClassifier().fit([[1.0], [2.0], [3.0]], ["only"] * 3)
     assert made.to_text() == "otherwise only\n"

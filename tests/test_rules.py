@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
+from strategies import examples, interpreted_only
 
 from dtnumba import DecisionListClassifier, DecisionTreeClassifier, RuleSetClassifier, export
 from dtnumba import rules as layout
@@ -99,7 +99,6 @@ def sample(seed, n=60):
 
 
 GROWN = [
-    {},
     {"missing": "majority"},
     {"missing": "branch", "categorical_split": "multiway"},
     {"categorical_split": "one_vs_rest"},
@@ -110,7 +109,7 @@ GROWN = [
 ]
 
 
-@pytest.mark.parametrize("options", GROWN, ids=str)
+@pytest.mark.parametrize("options", [{}, *(pytest.param(one, marks=interpreted_only) for one in GROWN)], ids=str)
 def test_rules_of_a_tree_say_what_it_says_of_every_row(options):
     X, y = sample(0)
     tree = DecisionTreeClassifier(categorical_features=[1], max_depth=6, **options).fit(X, y)
@@ -132,6 +131,7 @@ def test_rules_of_any_unpruned_tree_say_what_it_says(seed):
     assert tree.to_rules().predict(rows).tolist() == tree.predict(rows).tolist()
 
 
+@interpreted_only
 def test_rules_of_a_fractional_tree_say_what_it_says_of_whole_rows():
     X, y = sample(3)
     tree = DecisionTreeClassifier(categorical_features=[1], missing="fractional", categorical_split="multiway").fit(
@@ -141,6 +141,7 @@ def test_rules_of_a_fractional_tree_say_what_it_says_of_whole_rows():
     assert tree.to_rules().predict(X[whole]).tolist() == tree.predict(X[whole]).tolist()
 
 
+@interpreted_only
 def test_a_tree_of_costs_says_its_cheapest_class():
     X, y = sample(4)
     costs = [[0, 1, 1], [9, 0, 9], [1, 1, 0]]
@@ -150,7 +151,7 @@ def test_a_tree_of_costs_says_its_cheapest_class():
 
 def test_a_list_made_of_rules_says_what_they_say():
     X, y = sample(5)
-    tree = DecisionTreeClassifier(max_depth=4).fit(X, y)
+    tree = DecisionTreeClassifier(max_depth=4, categorical_features=[1]).fit(X, y)
     made = DecisionListClassifier.from_rules(tree.to_rules())
     assert made.predict(X).tolist() == tree.predict(X).tolist()
     assert 1 <= made.max_tests <= 4
@@ -159,6 +160,7 @@ def test_a_list_made_of_rules_says_what_they_say():
 # Sentences
 
 
+@interpreted_only
 def test_rules_are_sentences():
     X = [["sun", 1.0], ["rain", 2.0], ["fog", 3.0], ["rain", 9.0]]
     tree = DecisionTreeClassifier(categorical_split="one_vs_rest", missing="fractional").fit(
@@ -174,7 +176,9 @@ def test_rules_are_sentences():
 
 def test_a_rule_carries_what_it_is_worth():
     X, y = sample(6)
-    made = RuleSetClassifier(select=None).from_tree(DecisionTreeClassifier(max_depth=2).fit(X, y), X, y)
+    made = RuleSetClassifier(select=None).from_tree(
+        DecisionTreeClassifier(max_depth=2, categorical_features=[1]).fit(X, y), X, y
+    )
     rule = made.rules_[0]
     is_in = made.apply(X) == 0
     assert rule.covered == is_in.sum()
@@ -216,6 +220,7 @@ def test_a_text_read_again_is_the_same_text(seed):
     assert again.rules_.arrays.confidence.tolist() == packed.confidence.tolist()
 
 
+@interpreted_only
 def test_a_text_may_be_edited():
     X = [[0.0, 5.0], [0.0, 6.0], [1.0, 5.0], [1.0, 6.0]]
     made = RuleSetClassifier(select=None).fit(X * 3, ["no", "no", "no", "yes"] * 3)
@@ -292,6 +297,7 @@ def test_a_model_is_small_and_pickles():
     assert "_blocks" not in str(twin.rules_.__reduce__())
 
 
+@interpreted_only
 def test_trees_of_other_kinds_are_refused():
     X, y = sample(8)
     with pytest.raises(ValueError, match="2 outputs"):
