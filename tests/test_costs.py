@@ -339,9 +339,9 @@ def test_labelled_costs_and_priors_are_read_by_their_labels():
     costs = pandas.DataFrame(matrix, index=list("abc"), columns=list("abc"))
     assert read_costs(costs.loc[list("cab"), list("bca")], LABELS).tolist() == matrix.tolist()
     assert read_costs(pandas.DataFrame(matrix), LABELS).tolist() == matrix.tolist()  # numbers of rows are places
-    for wrong, read in ((costs.rename(index={"a": "A"}), read_costs), (priors.rename({"a": "A"}), read_priors)):
+    for labelled, read in ((costs.rename(index={"a": "A"}), read_costs), (priors.rename({"a": "A"}), read_priors)):
         with pytest.raises(ValueError, match="label it by these"):
-            read(wrong, LABELS)
+            read(labelled, LABELS)
 
 
 def test_costs_stay_where_sums_are_finite():
