@@ -8,7 +8,7 @@ ones have the code behind the last.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -107,8 +107,8 @@ def read_predictors(
         if len(begins) > MOST_CODES:
             name = f"column {f}" if table.names is None else f"column {table.names[f]!r}"
             raise ValueError(
-                f"{name} has {len(begins)} categories, and CHAID, which compares all of them, takes at most {MOST_CODES}: "
-                "leave the column out, or put its rare values together"
+                f"{name} has {len(begins)} categories, and CHAID, which compares all of them, takes at most "
+                f"{MOST_CODES}: leave the column out, or put its rare values together"
             )
     codes = np.empty((p, len(kept)), np.uint16)
     for f, place in enumerate(places):
