@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples, same_trees
 
-from dtnumba import CHAIDClassifier, CHAIDRegressor, bin_batches, prune, validation
+from dtnumba import CHAIDClassifier, CHAIDRegressor, prune, validation
+from dtnumba.binned_table import BinnedTable
 from dtnumba.chaid.multipliers import BIGGS, FLOATING, KASS, NOMINAL, NONE, ORDINAL, SPSS, log_multiplier
 from dtnumba.chaid.predictors import bins_of
 from dtnumba.trees import check
@@ -299,18 +300,19 @@ def test_a_listed_number_is_not_binned():
     assert CHAIDClassifier().fit(x, y).score(x, y) < 0.7
 
 
-def test_resplit_takes_apart_what_mergers_have_hidden():
-    """Shares .30 .36 .42 .48: neighbours are alike, and the ends of what they merge into are not."""
-    share = np.array([60, 75, 90, 106, 240])
-    x = np.repeat(np.arange(5), 2)[:, None]
-    weight = np.stack([share, 260 - share], axis=1).ravel()
-    params = {"categorical_features": [0], "alpha_merge": 0.1, "max_depth": 1}
-    plain, again = (CHAIDClassifier(resplit=yes, **params).fit(x, [1, 0] * 5, weight) for yes in (False, True))
-    assert plain.root_tests_[0].n_categories == 5
-    for model in (plain, again):
-        sample = np.full((5, 1), NAN)
-        sample[:, 0] = np.arange(5)
-        assert model.n_leaves_ == len(set(model.apply(sample).tolist()))
+@pytest.mark.parametrize(
+    ("kind", "positive", "rows", "plain", "divided"),
+    [
+        ("ordinal", [31, 53, 12, 21, 5], [40, 80, 20, 40, 20], [[0, 1, 2, 3], [4]], [[0, 1], [2, 3], [4]]),
+        ("categorical", [19, 12, 54, 11, 9], [40, 20, 80, 20, 40], [[0, 1, 2, 3], [4]], [[0, 3], [1, 2], [4]]),
+    ],
+)
+def test_resplit_takes_apart_what_mergers_hide(kind, positive, rows, plain, divided):
+    """Groups were alike when they joined, and the parts of what came of it are not (p .047 and .046)."""
+    x, weight = np.repeat(np.arange(5.0), 2)[:, None], np.stack([positive, np.subtract(rows, positive)], axis=1).ravel()
+    for resplit, expected in ((False, plain), (True, divided)):
+        model = CHAIDClassifier(**{f"{kind}_features": [0]}, resplit=resplit, max_depth=1)
+        assert model.fit(x, [1, 0] * 5, weight).root_tests_[0].groups == expected
 
 
 def test_a_fan_wider_than_a_byte_routes_missing_values():
@@ -374,15 +376,16 @@ def test_bad_parameters_are_named(params, said):
     assert model.trees_ is before
 
 
-def test_several_outputs_and_codes_are_refused():
+def test_what_it_cannot_learn_from_is_refused(monkeypatch):
     with pytest.raises(ValueError, match="2 outputs"):
         CHAIDRegressor().fit([[0], [1]], [[0, 1], [1, 0]])
     with pytest.raises(ValueError, match="ordinal_features"):
         CHAIDRegressor(ordinal_features="x").fit([[0], [1]], [0, 1])
     with pytest.raises(TypeError, match="BinnedTable"):
-        CHAIDRegressor().fit(bin_batches(lambda: [np.zeros((4, 1))]), [0, 1, 2, 3])
-    with pytest.raises(ValueError, match="column 0 has 70000 categories"):
-        CHAIDRegressor(ordinal_features=[0]).fit(np.arange(70000.0)[:, None], np.zeros(70000))
+        CHAIDRegressor().fit(BinnedTable(np.zeros((4, 1), np.uint8), None, 255, np.float64), [0, 1, 2, 3])
+    monkeypatch.setattr("dtnumba.chaid.predictors.MOST_CODES", 20)
+    with pytest.raises(ValueError, match=r"column 0 has 30 categories.*at most 20"):
+        CHAIDRegressor(ordinal_features=[0]).fit(np.arange(30.0)[:, None], np.zeros(30))
 
 
 def test_trivial_targets_make_one_leaf():

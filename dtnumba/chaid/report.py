@@ -92,7 +92,8 @@ def _labels(table: Table, predictors: Predictors, f: int) -> list[Any]:
     low, high = predictors.low[f].tolist(), predictors.high[f].tolist()
     levels = None if table.levels is None else table.levels[f]
     if levels is not None:
-        return [levels[int(level)] for level in low]
+        values = levels.tolist()
+        return [values[int(level)] for level in low]
     return [a if a == b else (a, b) for a, b in zip(low, high, strict=True)]
 
 
