@@ -46,7 +46,8 @@ class Terms(NamedTuple):
 @inline
 def _count(terms, depth):
     """Fill ``counts`` with the weight of each class under the first ``depth`` tests; return the weight of all."""
-    terms.counts[:] = 0.0
+    for k in range(len(terms.counts)):
+        terms.counts[k] = 0.0
     total = 0.0
     for w in range(len(terms.left)):
         word = terms.prefix[depth, w]
@@ -65,11 +66,13 @@ def best_term(terms, pure):
     of how often it is right. Of equal ones the shortest wins, then the one whose tests come first.
     """
     most, n_tests, n_classes = len(terms.chosen), len(terms.column), len(terms.counts)
-    terms.best[:] = -1
+    for i in range(most):
+        terms.best[i] = -1
     best_score, best_size = 0.0, most + 1
     depth = 0
     terms.chosen[0] = -1
-    terms.prefix[0, :] = terms.left
+    for w in range(len(terms.left)):
+        terms.prefix[0, w] = terms.left[w]
     while depth >= 0:
         terms.chosen[depth] += 1
         t = terms.chosen[depth]
@@ -83,7 +86,9 @@ def best_term(terms, pure):
         total = _count(terms, depth + 1)
         if total < terms.least:
             continue
-        largest = terms.counts.max()
+        largest = 0.0
+        for k in range(n_classes):
+            largest = max(largest, terms.counts[k])
         size = depth + 1
         if pure:
             is_pure = largest == total
@@ -231,8 +236,8 @@ def greedy_list(sample: Sample, most: int, least: float) -> tuple[list[list[Cond
         passed, left, word_class, weight = rows.packed()
         scratch = np.zeros((most + 1, len(left)), np.uint64), np.zeros(most, np.int64), np.zeros(len(sizes))
         terms = Terms(passed, column, left, word_class, weight, float(least), *scratch, np.zeros(most, np.int64))
-        if best_term(terms, pure=True) == 0.0:
-            score = best_term(terms, pure=False)
+        if best_term(terms, True) == 0.0:
+            score = best_term(terms, False)
             if score <= (sizes.max() + 1.0) / (sizes.sum() + len(sizes)):
                 break
         body = [int(t) for t in terms.best if t >= 0]
