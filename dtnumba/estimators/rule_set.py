@@ -13,7 +13,8 @@ from dtnumba.estimators._base import Classifier
 from dtnumba.estimators._docs import documented
 from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, LEVEL, N_JOBS, SHARE, Rule, one_of, parameter
 from dtnumba.estimators._rules import OfModelOrClass, RuleModel, seen_by
-from dtnumba.estimators.decision_tree import DecisionTreeClassifier, OneTree
+from dtnumba.estimators.c45 import C45Classifier
+from dtnumba.estimators.decision_tree import OneTree
 from dtnumba.path_rules import paths_of
 from dtnumba.rules import pack_rules
 from dtnumba.trees import node_values
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     from dtnumba.rules import Condition
 
-# Weight of C4.5's smallest leaf; what is lost in dividing by the weight of all rows must not forbid a leaf of two.
-_LEAST_LEAF = 2.0 * (1.0 - 1e-12)
 _SELECT = ("mdl", "chi2", "fisher")
 
 
@@ -111,16 +110,9 @@ class RuleSetClassifier(RuleModel):
     def _by_votes(self) -> bool:  # type: ignore[override]
         return self.resolve == "confidence"
 
-    def _grower(self, total: float) -> DecisionTreeClassifier:
-        """Return the unpruned tree that ``fit`` grows on rows of this weight: C4.5's, leaves of two rows."""
-        return DecisionTreeClassifier(
-            criterion="gain_ratio",
-            categorical_split="multiway",
-            missing="fractional",
-            min_weight_fraction_leaf=min(0.5, _LEAST_LEAF / total),
-            categorical_features=self.categorical_features,
-            n_jobs=self.n_jobs,
-        )
+    def _grower(self) -> C45Classifier:
+        """Return the unpruned tree that ``fit`` grows."""
+        return C45Classifier(prune=None, categorical_features=self.categorical_features, n_jobs=self.n_jobs)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow an unpruned tree and make its paths rules.
@@ -141,10 +133,7 @@ class RuleSetClassifier(RuleModel):
 
         """
         self._check_params()
-        n_rows = len(y) if hasattr(y, "__len__") else 1  # what is no array of labels is an error of the tree's
-        weight = read_weight(sample_weight, n_rows)
-        total = max(float(n_rows if weight is None else weight.sum()), 1e-300)
-        return self._make(self._grower(total).fit(X, y, sample_weight), X, y, sample_weight)
+        return self._make(self._grower().fit(X, y, sample_weight), X, y, sample_weight)
 
     def _from_tree(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make rules of the paths of a fitted tree; return the model.
