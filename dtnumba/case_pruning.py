@@ -62,7 +62,7 @@ class Standing(NamedTuple):
     fill: np.ndarray  # (m,) int64
 
 
-class Shape(NamedTuple):
+class CaseShape(NamedTuple):
     """What is read of Trees."""
 
     feature: np.ndarray
@@ -81,14 +81,14 @@ class Shape(NamedTuple):
 class Pruning(NamedTuple):
     """All that the kernels read and write; they hand it to one another by its address."""
 
-    trees: Shape
+    trees: CaseShape
     cells: object
     cases: Cases
     standing: Standing
     costs: Costs
 
 
-for _kind in (Shape, Cases, Standing, Costs):
+for _kind in (CaseShape, Cases, Standing, Costs):
     _kind.by_address = True
 del _kind
 

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from dtnumba.rule_counts import Deletions, RowBits
 
 
-class Candidates(NamedTuple):
+class WrittenRules(NamedTuple):
     """Rules as numbers of tests."""
 
     tests: list[tuple[int, ...]]  # of each rule, in the order of its path
     label: NDArray[np.int64]
     error: NDArray[np.float64]  # expected share of errors
 
-    def take(self, order: Any) -> Candidates:
+    def take(self, order: Any) -> WrittenRules:
         """Return some of the rules."""
-        return Candidates([self.tests[r] for r in order], self.label[order], self.error[order])
+        return WrittenRules([self.tests[r] for r in order], self.label[order], self.error[order])
 
 
 def expected_error(covered: Any, wrong: Any, confidence: float, without: Any) -> NDArray[np.float64]:

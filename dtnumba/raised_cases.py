@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.case_pruning import Cases, Costs, Pruning, Shape, Standing, prune_by_cases
+from dtnumba.case_pruning import Cases, CaseShape, Costs, Pruning, Standing, prune_by_cases
 from dtnumba.subtrees import levels_of, rebuilt
 from dtnumba.trees import LEAF
 
@@ -45,7 +45,7 @@ def new_standing(trees: Trees, n_classes: int) -> Standing:
 def pruned_with_cases(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.float64], costs: Costs) -> Trees:
     """Return one tree pruned, and counted anew with all rows; ``codes`` and ``weight`` are those of each row."""
     kept, n_classes = np.flatnonzero(weight), trees.value.shape[1]
-    shape = Shape(**{name: getattr(trees, name) for name in Shape._fields})
+    shape = CaseShape(**{name: getattr(trees, name) for name in CaseShape._fields})
     n, room = len(kept), 16 * len(kept) + 1024  # what no list reaches takes no memory
     while True:
         lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)

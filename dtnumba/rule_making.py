@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.generalise import Candidates, Pessimistic, Significant, expected_error, generalised
+from dtnumba.generalise import Pessimistic, Significant, WrittenRules, expected_error, generalised
 from dtnumba.rule_counts import deletions_of, row_bits, unpacked_rows
 from dtnumba.rule_order import Known, by_class, default_class, without_harm
 from dtnumba.rule_selection import covers_of, shortest_subsets
@@ -61,7 +61,7 @@ def make_rules(paths: list[tuple[tuple[Condition, ...], int]], sample: Sample, m
     tests = [test if test.low is not None else test._replace(low=np.nan) for test in numbers]
     bits = row_bits(sample.table, tests, sample.code, sample.n_classes, sample.weight)
     if making.select is None:
-        found, default = Candidates(bodies, label, np.zeros(len(label))), int(np.argmax(sample.known.sizes))
+        found, default = WrittenRules(bodies, label, np.zeros(len(label))), int(np.argmax(sample.known.sizes))
     else:
         found, default = _simplified(bodies, label, tests, bits, sample, making)
     whole = [[tests[t] for t in body] for body in found.tests]
@@ -75,7 +75,7 @@ def _simplified(
     bits: Any,
     sample: Sample,
     making: Making,
-) -> tuple[Candidates, int]:
+) -> tuple[WrittenRules, int]:
     """Return the rules that are left of paths, in order, and the default class."""
     known = sample.known
     sizes = known.sizes
@@ -91,7 +91,7 @@ def _simplified(
         if body:
             first.setdefault((frozenset(body), k), r)
     order = np.array(list(first.values()), np.int64)
-    found = Candidates([bodies[r] for r in order], label[order], np.zeros(len(order)))
+    found = WrittenRules([bodies[r] for r in order], label[order], np.zeros(len(order)))
     start, test = _flat(found.tests)
     counts = deletions_of(bits, start, test, found.label, making.workers)
     error = expected_error(counts.covered, counts.wrong, making.confidence, 1.0)

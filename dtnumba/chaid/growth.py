@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.chaid.association import N_FINDING, STATISTIC
-from dtnumba.chaid.merging import Rules, new_desk
-from dtnumba.chaid.study import Cells, Findings, study_node
+from dtnumba.chaid.merging import MergeRules, new_desk
+from dtnumba.chaid.study import Findings, NodeTables, study_node
 from dtnumba.trees import LEAF, STAYS
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ N_KNOWN = N_FINDING + 1
 ADJUSTED = N_FINDING
 
 
-class Limits(NamedTuple):
+class ChaidLimits(NamedTuple):
     """When to stop."""
 
     log_alpha: float  # of the adjusted chance of a split
@@ -32,7 +32,7 @@ class Limits(NamedTuple):
     min_child: float
 
 
-class Split(NamedTuple):
+class Parting(NamedTuple):
     """A node's division: which child each code goes to."""
 
     feature: int
@@ -40,13 +40,13 @@ class Split(NamedTuple):
     n_children: int
 
 
-class Grown(NamedTuple):
+class GrownChaid(NamedTuple):
     """Nodes in their canonical order: the children of a node stand side by side, first subtrees first."""
 
     start: NDArray[np.int64]  # rows[start:stop] are those of a node
     stop: NDArray[np.int64]
     left: NDArray[np.int64]
-    splits: list[Split | None]
+    splits: list[Parting | None]
     known: NDArray[np.float64]  # (m, N_KNOWN) of the best predictor, NaN where none was looked at
     rows: NDArray[np.int64]
     root: Findings  # what every predictor says at the root; of no categories where it was not looked at
@@ -69,19 +69,19 @@ def new_findings(n_codes: NDArray[np.int64]) -> Findings:
 class Growth:
     """A tree under construction."""
 
-    def __init__(self, predictors: Predictors, outcome: Outcome, rules: Rules, limits: Limits) -> None:
+    def __init__(self, predictors: Predictors, outcome: Outcome, rules: MergeRules, limits: ChaidLimits) -> None:
         n_codes, n = predictors.n_codes, len(outcome.label)
         most, width = int(n_codes.max()) + 2, len(outcome.units)
         counts = np.zeros((most, width), np.int64)
-        self._cells = Cells(predictors.codes, n_codes, predictors.kinds, *outcome[:4], counts)
+        self._cells = NodeTables(predictors.codes, n_codes, predictors.kinds, *outcome[:4], counts)
         self._y, self._rules, self._limits = outcome.y, rules, limits
         self._desk, self._found = new_desk(most, width), new_findings(n_codes)
         self._rows = np.arange(n)
         self._start, self._stop, self._depth, self._left = [0], [n], [0], [LEAF]
-        self._splits: list[Split | None] = [None]
+        self._splits: list[Parting | None] = [None]
         self._known = [np.full(N_KNOWN, np.nan)]
 
-    def grown(self) -> Grown:
+    def grown(self) -> GrownChaid:
         """Grow to the end."""
         root, waiting = new_findings(self._cells.n_codes), [0]
         while waiting:
@@ -97,7 +97,7 @@ class Growth:
                 children = self._divide(node, split)
                 waiting += reversed(children)
         start, stop, left = (np.array(one, np.int64) for one in (self._start, self._stop, self._left))
-        return Grown(start, stop, left, self._splits, np.array(self._known), self._rows, root)
+        return GrownChaid(start, stop, left, self._splits, np.array(self._known), self._rows, root)
 
     def _is_finished(self, node: int) -> bool:
         """Tell whether a node is a leaf whatever the predictors say."""
@@ -110,7 +110,7 @@ class Growth:
         y = self._y[rows]
         return bool((y == y[0]).all())
 
-    def _choose(self, node: int) -> Split | None:
+    def _choose(self, node: int) -> Parting | None:
         """Keep what the best predictor of a node says, and return its split if it is significant."""
         found = self._found
         usable = np.flatnonzero(found.n_groups)
@@ -122,9 +122,9 @@ class Growth:
         if found.adjusted[best] > self._limits.log_alpha:
             return None
         way = found.way[found.first[best] : found.first[best + 1]].copy()
-        return Split(best, way, int(found.n_groups[best]))
+        return Parting(best, way, int(found.n_groups[best]))
 
-    def _divide(self, node: int, split: Split) -> range:
+    def _divide(self, node: int, split: Parting) -> range:
         """Sort the rows of a node by child, and return the children."""
         start, stop = self._start[node], self._stop[node]
         rows = self._rows[start:stop]
@@ -144,7 +144,7 @@ class Growth:
         self._known += [np.full(N_KNOWN, np.nan)] * split.n_children
         return range(first, first + split.n_children)
 
-    def _with_missing_first(self, split: Split, codes: NDArray[Any], rows: NDArray[np.int64]) -> Split:
+    def _with_missing_first(self, split: Parting, codes: NDArray[Any], rows: NDArray[np.int64]) -> Parting:
         """Return a split with the child of missing values in front: its number must fit into a byte."""
         lead = split.way[-1]
         if lead == LEAF:  # later ones will go to the heaviest child

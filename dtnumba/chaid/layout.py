@@ -13,8 +13,8 @@ from dtnumba.trees import LEAF, NO_MAP, Trees
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dtnumba.chaid.growth import Grown, Split
-    from dtnumba.chaid.outcomes import Said
+    from dtnumba.chaid.growth import GrownChaid, Parting
+    from dtnumba.chaid.outcomes import WhatNodesSay
     from dtnumba.chaid.predictors import Predictors
 
 
@@ -38,7 +38,7 @@ class _Tests:
         return np.concatenate([[0], np.cumsum(lengths)]), entries
 
 
-def _write_test(tests: _Tests, node: int, split: Split, predictors: Predictors, heaviest: int) -> None:
+def _write_test(tests: _Tests, node: int, split: Parting, predictors: Predictors, heaviest: int) -> None:
     """Write what a node asks of a value, and where those go that it cannot tell."""
     f, way = split.feature, split.way
     values, missing = way[:-1], int(way[-1])
@@ -61,16 +61,16 @@ def _write_test(tests: _Tests, node: int, split: Split, predictors: Predictors, 
         tests.maps[node] = ranges
 
 
-def to_trees(grown: Grown, predictors: Predictors, said: Said) -> Trees:
+def to_trees(grown: GrownChaid, predictors: Predictors, said: WhatNodesSay) -> Trees:
     """Return the Trees of one grown tree.
 
     Parameters
     ----------
-    grown : Grown
+    grown : GrownChaid
         Its nodes.
     predictors : Predictors
         What codes stand for.
-    said : Said
+    said : WhatNodesSay
         What the nodes say.
 
     """

@@ -17,7 +17,7 @@ NOTHING = -1
 _SLACK = 1.0 - 1e-12  # weights that add up to a limit but for rounding reach it
 
 
-class Rules(NamedTuple):
+class MergeRules(NamedTuple):
     """What a fit asks for."""
 
     statistic: int
@@ -28,7 +28,7 @@ class Rules(NamedTuple):
     multiplier: int
 
 
-class Desk(NamedTuple):
+class MergeDesk(NamedTuple):
     """What the work on one predictor needs: a row a slot."""
 
     slot_code: np.ndarray  # (slots,) int64: the code of a category
@@ -51,7 +51,7 @@ class Desk(NamedTuple):
 def new_desk(slots, width):
     """Allocate for so many categories."""
     floats, ints = np.zeros, np.int64
-    return Desk(
+    return MergeDesk(
         slot_code=np.zeros(slots, ints),
         given=floats((slots, width)),
         sums=floats((slots, width)),

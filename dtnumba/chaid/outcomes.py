@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dtnumba.chaid.growth import Grown
+    from dtnumba.chaid.growth import GrownChaid
     from dtnumba.labels import Labels, Values
     from dtnumba.weights import Weights
 
@@ -24,7 +24,7 @@ class Outcome(NamedTuple):
     y: NDArray[Any]  # a node whose rows all have the same is pure
 
 
-class Said(NamedTuple):
+class WhatNodesSay(NamedTuple):
     """What nodes say."""
 
     value: NDArray[np.float64]  # (m, width)
@@ -56,14 +56,14 @@ def number_outcome(values: Values, weights: Weights) -> Outcome:
     return Outcome(label, weights.integers[kept], target.moments[kept], units, values.y[kept, 0])
 
 
-def _leaves_in_order(grown: Grown) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _leaves_in_order(grown: GrownChaid) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the leaves in the order of their rows, and where these begin."""
     leaves = np.flatnonzero(grown.left < 0)
     leaves = leaves[np.argsort(grown.start[leaves], kind="stable")]
     return leaves, grown.start[leaves]
 
 
-def _summed_up(of_leaves: NDArray[Any], leaves: NDArray[np.int64], grown: Grown) -> NDArray[Any]:
+def _summed_up(of_leaves: NDArray[Any], leaves: NDArray[np.int64], grown: GrownChaid) -> NDArray[Any]:
     """Return sums of all nodes from those of the leaves."""
     sums = np.zeros((len(grown.start), *of_leaves.shape[1:]), of_leaves.dtype)
     sums[leaves] = of_leaves
@@ -75,7 +75,7 @@ def _summed_up(of_leaves: NDArray[Any], leaves: NDArray[np.int64], grown: Grown)
     return sums
 
 
-def said_of_classes(grown: Grown, outcome: Outcome, *, entropy: bool) -> Said:
+def said_of_classes(grown: GrownChaid, outcome: Outcome, *, entropy: bool) -> WhatNodesSay:
     """Return shares of classes, with Gini's impurity or entropy in bits."""
     leaves, begins = _leaves_in_order(grown)
     k, rows = len(outcome.units), grown.rows
@@ -88,10 +88,10 @@ def said_of_classes(grown: Grown, outcome: Outcome, *, entropy: bool) -> Said:
         impurity = -(share * np.log2(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1)
     else:
         impurity = 1.0 - (share * share).sum(axis=1)
-    return Said(share, total * outcome.units[0], np.maximum(impurity, 0.0))
+    return WhatNodesSay(share, total * outcome.units[0], np.maximum(impurity, 0.0))
 
 
-def said_of_numbers(grown: Grown, outcome: Outcome) -> Said:
+def said_of_numbers(grown: GrownChaid, outcome: Outcome) -> WhatNodesSay:
     """Return means, exact where all rows agree, and variances."""
     leaves, begins = _leaves_in_order(grown)
     rows, lengths = grown.rows, np.diff(np.append(begins, len(grown.rows)))
@@ -111,4 +111,4 @@ def said_of_numbers(grown: Grown, outcome: Outcome) -> Said:
             share = total[children] / total[node]
             value[node] = np.clip(share @ value[children], value[children].min(), value[children].max())
             impurity[node] = share @ (impurity[children] + (value[children] - value[node]) ** 2)
-    return Said(value[:, None], total, impurity)
+    return WhatNodesSay(value[:, None], total, impurity)

@@ -13,8 +13,8 @@ from dtnumba.trees import LEAF
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dtnumba.chaid.growth import Grown
-    from dtnumba.chaid.merging import Rules
+    from dtnumba.chaid.growth import GrownChaid
+    from dtnumba.chaid.merging import MergeRules
     from dtnumba.chaid.outcomes import Outcome
     from dtnumba.chaid.predictors import Predictors
     from dtnumba.table import Table
@@ -37,7 +37,7 @@ class PredictorTest(NamedTuple):
 
 
 def root_tests(
-    table: Table, predictors: Predictors, grown: Grown, outcome: Outcome, rules: Rules
+    table: Table, predictors: Predictors, grown: GrownChaid, outcome: Outcome, rules: MergeRules
 ) -> list[PredictorTest]:
     """Return what every predictor says at the root; those without a split have no groups.
 
@@ -47,11 +47,11 @@ def root_tests(
         Features.
     predictors : Predictors
         What codes stand for.
-    grown : Grown
+    grown : GrownChaid
         The tree.
     outcome : Outcome
         The target.
-    rules : Rules
+    rules : MergeRules
         Of the fit.
 
     """
@@ -97,7 +97,7 @@ def _labels(table: Table, predictors: Predictors, f: int) -> list[Any]:
     return [a if a == b else (a, b) for a, b in zip(low, high, strict=True)]
 
 
-def _table_of(child: NDArray[Any], n_groups: int, outcome: Outcome, rules: Rules) -> NDArray[np.float64]:
+def _table_of(child: NDArray[Any], n_groups: int, outcome: Outcome, rules: MergeRules) -> NDArray[np.float64]:
     """Return the table of the groups."""
     weight, k = outcome.weight * outcome.units[0], len(outcome.units)
     if rules.statistic != F_TEST:

@@ -10,7 +10,7 @@ from dtnumba.chaid.merging import NOTHING, absorb_small, is_large, join, merge, 
 from dtnumba.chaid.multipliers import FLOATING, NOMINAL, log_multiplier
 
 
-class Cells(NamedTuple):
+class NodeTables(NamedTuple):
     """Rows as codes, and what they add to the table of a node."""
 
     codes: np.ndarray  # (p, n) uint16

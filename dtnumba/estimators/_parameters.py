@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Rule(NamedTuple):
+class Legal(NamedTuple):
     """What values of a parameter are legal, as a test and in words (or a function that finds them)."""
 
     holds: Callable[[Any], bool]
@@ -37,7 +37,7 @@ class Rule(NamedTuple):
         raise kind(f"The {name!r} parameter of {caller} must be {words}. Got {value!r} instead.")
 
 
-def parameter(default: Any, rule: Rule) -> Any:
+def parameter(default: Any, rule: Legal) -> Any:
     """Declare a parameter with its default and its rule."""
     return field(default=default, metadata={"rule": rule})
 
@@ -49,7 +49,7 @@ def redeclared(name: str, default: Any) -> Any:
 
 def yes_or_no(default: bool) -> Any:
     """Declare a parameter that is True or False."""
-    return parameter(default, Rule(lambda value: isinstance(value, (bool, np.bool_)), "a bool"))
+    return parameter(default, Legal(lambda value: isinstance(value, (bool, np.bool_)), "a bool"))
 
 
 def is_int(value: Any) -> bool:
@@ -62,27 +62,27 @@ def is_real(value: Any) -> bool:
     return not isinstance(value, (bool, np.bool_)) and isinstance(value, Real) and math.isfinite(value)
 
 
-def one_of(*names: str) -> Rule:
+def one_of(*names: str) -> Legal:
     """Accept the given names."""
-    return Rule(lambda value: isinstance(value, str) and value in names, f"a str among {_listed(names)}")
+    return Legal(lambda value: isinstance(value, str) and value in names, f"a str among {_listed(names)}")
 
 
 def _listed(names: Any) -> str:
     return "{" + ", ".join(map(repr, names)) + "}"
 
 
-def integer(least: int, most: int | None = None) -> Rule:
+def integer(least: int, most: int | None = None) -> Legal:
     """Accept None, and an int from ``least`` to ``most``."""
     words = f"an int in the range [{least}, {'inf)' if most is None else f'{most}]'} or None"
-    return Rule(lambda value: value is None or (is_int(value) and least <= value <= (most or value)), words)
+    return Legal(lambda value: value is None or (is_int(value) and least <= value <= (most or value)), words)
 
 
-def whole(least: int, most: int) -> Rule:
+def whole(least: int, most: int) -> Legal:
     """Accept an int from ``least`` to ``most``."""
-    return Rule(lambda value: is_int(value) and least <= value <= most, f"an int in the range [{least}, {most}]")
+    return Legal(lambda value: is_int(value) and least <= value <= most, f"an int in the range [{least}, {most}]")
 
 
-def count_or_share(least: int, *, closed: bool) -> Rule:
+def count_or_share(least: int, *, closed: bool) -> Legal:
     """Accept an int of at least ``least``, or a share of the rows: a float in (0, 1), with ``closed`` in (0, 1]."""
 
     def holds(value: Any) -> bool:
@@ -91,13 +91,13 @@ def count_or_share(least: int, *, closed: bool) -> Rule:
         return is_real(value) and 0.0 < value <= 1.0 and (closed or value < 1.0)
 
     end = "1.0]" if closed else "1.0)"
-    return Rule(holds, f"an int in the range [{least}, inf) or a float in the range (0.0, {end}, a share of the rows")
+    return Legal(holds, f"an int in the range [{least}, inf) or a float in the range (0.0, {end}, a share of the rows")
 
 
-def number(low: float, high: float) -> Rule:
+def number(low: float, high: float) -> Legal:
     """Accept a finite number in [low, high]."""
     end = f"{high}]" if math.isfinite(high) else "inf)"
-    return Rule(lambda value: is_real(value) and low <= value <= high, f"a float in the range [{low}, {end}")
+    return Legal(lambda value: is_real(value) and low <= value <= high, f"a float in the range [{low}, {end}")
 
 
 def _is_max_features(value: Any) -> bool:
@@ -106,22 +106,22 @@ def _is_max_features(value: Any) -> bool:
     return bool(value >= 1) if is_int(value) else is_real(value) and 0.0 < value <= 1.0
 
 
-MAX_FEATURES = Rule(
+MAX_FEATURES = Legal(
     _is_max_features,
     "an int in the range [1, inf), a float in the range (0.0, 1.0], a str among {'sqrt', 'log2'} or None",
 )
-LEVEL = Rule(
+LEVEL = Legal(
     lambda value: value is None or (is_real(value) and 0.0 < value < 1.0), "a float in the range (0.0, 1.0) or None"
 )
-SHARE = Rule(lambda value: is_real(value) and 0.0 < value < 1.0, "a float in the range (0.0, 1.0)")
-N_JOBS = Rule(
+SHARE = Legal(lambda value: is_real(value) and 0.0 < value < 1.0, "a float in the range (0.0, 1.0)")
+N_JOBS = Legal(
     lambda value: value is None or (is_int(value) and value != 0),
     "an int other than 0 (-1: all cores, -2: all but one) or None (all cores)",
 )
 
 
 _LEAVES = integer(2)
-LEAVES = Rule(
+LEAVES = Legal(
     lambda value: value == "cv" if isinstance(value, str) else _LEAVES.holds(value), f"{_LEAVES.words}, or the str 'cv'"
 )
 
@@ -131,26 +131,26 @@ def _is_class_weight(value: Any) -> bool:
     return all(one is None or isinstance(one, dict) or (isinstance(one, str) and one == "balanced") for one in listed)
 
 
-MONOTONIC = Rule(
+MONOTONIC = Legal(
     lambda value: (
         value is None or isinstance(value, dict) or (hasattr(value, "__len__") and not isinstance(value, str))
     ),
     "an array of -1, 0 or 1 for each feature, a dict of feature name to -1, 0 or 1, or None",
 )
-INTERACTIONS = Rule(
+INTERACTIONS = Legal(
     lambda value: value is None or isinstance(value, (list, tuple)) or (isinstance(value, str) and value in SHORTHANDS),
     f"a list or tuple of groups of features, a str among {_listed(SHORTHANDS)} or None",
 )
-CLASS_WEIGHT = Rule(
+CLASS_WEIGHT = Legal(
     _is_class_weight, "a dict of class to weight, 'balanced', a list of these (one for each of several outputs) or None"
 )
 
 
-PRUNER = Rule(
+PRUNER = Legal(
     lambda value: value is None or isinstance(value, Pruner) or (isinstance(value, str) and value in PRUNERS),
     lambda: f"{pruner_words()} or None",
 )
-CATEGORICAL_FEATURES = Rule(is_choice, CATEGORICAL_FEATURES_ARE)
+CATEGORICAL_FEATURES = Legal(is_choice, CATEGORICAL_FEATURES_ARE)
 
 
 def _is_table(value: Any, n_axes: int) -> bool:
@@ -160,17 +160,17 @@ def _is_table(value: Any, n_axes: int) -> bool:
     return isinstance(value, dict) or getattr(value, "ndim", 0) == n_axes
 
 
-PRIORS = Rule(
+PRIORS = Legal(
     lambda value: value is None or _is_table(value, 1),
     "an array of one number for each class, a dict of class to prior, or None",
 )
-COSTS = Rule(
+COSTS = Legal(
     lambda value: value is None or _is_table(value, 2),
     "a square array of numbers, a dict of (true, predicted) to cost, or None",
 )
 
 
-def criterion_for(target: str) -> Rule:
+def criterion_for(target: str) -> Legal:
     """Accept the names of criteria for "classes" or "numbers", criterion objects and functions."""
 
     def holds(value: Any) -> bool:
@@ -179,7 +179,7 @@ def criterion_for(target: str) -> Rule:
     def words() -> str:
         return f"a str among {_listed(names_for(target))}, a criterion object or a function impurity(stats, weight)"
 
-    return Rule(holds, words)
+    return Legal(holds, words)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

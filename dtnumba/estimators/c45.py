@@ -12,7 +12,7 @@ from dtnumba._jit import n_workers
 from dtnumba.counted_rows import dense_cells
 from dtnumba.estimators._classical import ClassicalParams, ClassicalTree
 from dtnumba.estimators._docs import documented
-from dtnumba.estimators._parameters import PRUNER, Rule, is_real, one_of, parameter, whole, yes_or_no
+from dtnumba.estimators._parameters import PRUNER, Legal, is_real, one_of, parameter, whole, yes_or_no
 from dtnumba.estimators._prunable import Grown, split_weight
 from dtnumba.growers.c45 import C45Options, collapsed, first_windows, grow_c45, window_size
 from dtnumba.mixtures import mixtures_of
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 N_TRIALS = 10  # windows to begin with, as in release 8
 
-_CONFIDENCE = Rule(lambda value: is_real(value) and 0.0 < value < 1.0, "a float in the range (0.0, 1.0)")
-_OBJECTS = Rule(lambda value: is_real(value) and value > 0.0, "a number above 0")
+_CONFIDENCE = Legal(lambda value: is_real(value) and 0.0 < value < 1.0, "a float in the range (0.0, 1.0)")
+_OBJECTS = Legal(lambda value: is_real(value) and value > 0.0, "a number above 0")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -12,9 +12,9 @@ from dtnumba import _jit
 from dtnumba.binned_table import BinnedTable, read_features
 from dtnumba.categories import FROM_DTYPE, is_choice, listed_columns
 from dtnumba.chaid.association import BETWEEN, F_TEST, LIKELIHOOD, LOG_P, PEARSON, STATISTIC, WITHIN
-from dtnumba.chaid.growth import ADJUSTED, Growth, Limits, log_of
+from dtnumba.chaid.growth import ADJUSTED, ChaidLimits, Growth, log_of
 from dtnumba.chaid.layout import to_trees
-from dtnumba.chaid.merging import Rules
+from dtnumba.chaid.merging import MergeRules
 from dtnumba.chaid.multipliers import BIGGS, KASS, NONE, SPSS
 from dtnumba.chaid.outcomes import class_outcome, number_outcome, said_of_classes, said_of_numbers
 from dtnumba.chaid.predictors import read_predictors
@@ -25,7 +25,7 @@ from dtnumba.estimators._parameters import (
     CATEGORICAL_FEATURES,
     CLASS_WEIGHT,
     N_JOBS,
-    Rule,
+    Legal,
     integer,
     number,
     one_of,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from dtnumba.trees import Trees
     from dtnumba.weights import Weights
 
-ORDINAL_FEATURES = Rule(
+ORDINAL_FEATURES = Legal(
     lambda value: value is None or (not isinstance(value, str) and is_choice(value)),
     "a list of names or indices of columns, a mask with a bool for each column or None",
 )
@@ -114,14 +114,14 @@ class ChaidParams:
     categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009
     n_jobs: int | None = parameter(None, N_JOBS)
 
-    def _rules(self, statistic: int) -> Rules:
+    def _rules(self, statistic: int) -> MergeRules:
         if self.exhaustive and self.resplit:
             raise ValueError(
                 "resplit=True divides groups again while they are merged at alpha_merge, and exhaustive=True merges "
                 "all and looks back: leave out one of them"
             )
         multiplier = _MULTIPLIERS[self.exhaustive_multiplier] if self.exhaustive else KASS
-        return Rules(
+        return MergeRules(
             statistic=statistic,
             log_alpha=log_of(float(self.alpha_merge)),
             min_child=float(self.min_child),
@@ -130,8 +130,8 @@ class ChaidParams:
             multiplier=multiplier if self.bonferroni else NONE,
         )
 
-    def _limits(self) -> Limits:
-        return Limits(
+    def _limits(self) -> ChaidLimits:
+        return ChaidLimits(
             log_alpha=log_of(float(self.alpha_split)),
             max_depth=math.inf if self.max_depth is None else int(self.max_depth),
             min_parent=float(self.min_parent),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dtnumba.categories import FROM_DTYPE, LearnedLevels
 from dtnumba.estimators._docs import documented
-from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, N_JOBS, Rule, is_int, is_real, parameter
+from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, N_JOBS, Legal, is_int, is_real, parameter
 from dtnumba.estimators._rules import OfModelOrClass, RuleModel, seen_by
 from dtnumba.labels import read_labels
 from dtnumba.table import Seen, read_table
@@ -65,9 +65,9 @@ class DecisionListClassifier(RuleModel):
 
     """
 
-    max_tests: int = parameter(2, Rule(lambda value: is_int(value) and value >= 1, "an int in the range [1, inf)"))
+    max_tests: int = parameter(2, Legal(lambda value: is_int(value) and value >= 1, "an int in the range [1, inf)"))
     min_objects: float = parameter(
-        2, Rule(lambda value: is_real(value) and value > 0, "a number in the range (0, inf), a weight of rows")
+        2, Legal(lambda value: is_real(value) and value > 0, "a number in the range (0, inf), a weight of rows")
     )
     categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009  a field
     n_jobs: int | None = parameter(None, N_JOBS)

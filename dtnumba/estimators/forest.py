@@ -24,7 +24,7 @@ from dtnumba.estimators._parameters import (
     MAX_FEATURES,
     PRIORS,
     GrowthParams,
-    Rule,
+    Legal,
     criterion_for,
     integer,
     is_int,
@@ -61,20 +61,20 @@ if TYPE_CHECKING:
     from dtnumba.trees import Trees
 
 
-MAX_SAMPLES = Rule(
+MAX_SAMPLES = Legal(
     lambda value: value is None or (value >= 1 if is_int(value) else is_real(value) and value > 0.0),
     "None, an int in the range [1, inf) or a float in the range (0.0, inf), a share of the rows",
 )
-OOB_SCORE = Rule(
+OOB_SCORE = Legal(
     lambda value: isinstance(value, (bool, np.bool_)) or callable(value), "a bool or a callable score(y_true, y_pred)"
 )
-VERBOSE = Rule(
+VERBOSE = Legal(
     lambda value: callable(value) or isinstance(value, (bool, np.bool_)) or (is_int(value) and value >= 0),
     "0 (silent), 1 (a progress bar) or a callable that is given a dtnumba.watch.Progress",
 )
-TREES = Rule(lambda value: is_int(value) and value >= 1, "an int in the range [1, inf)")
-SECONDS = Rule(lambda value: value is None or (is_real(value) and value >= 0.0), "a number >= 0 or None")
-FOREST_CLASS_WEIGHT = Rule(
+TREES = Legal(lambda value: is_int(value) and value >= 1, "an int in the range [1, inf)")
+SECONDS = Legal(lambda value: value is None or (is_real(value) and value >= 0.0), "a number >= 0 or None")
+FOREST_CLASS_WEIGHT = Legal(
     lambda value: (isinstance(value, str) and value == "balanced_subsample") or CLASS_WEIGHT.holds(value),
     "a dict of class to weight, 'balanced', 'balanced_subsample', None, or for several outputs a list of dicts, "
     "'balanced' and None, one for each",

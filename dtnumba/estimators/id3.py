@@ -12,7 +12,7 @@ from dtnumba._jit import n_workers
 from dtnumba.criteria import resolve_criterion
 from dtnumba.estimators._classical import ClassicalParams, ClassicalTree
 from dtnumba.estimators._docs import documented
-from dtnumba.estimators._parameters import Rule, integer, is_real, one_of, parameter, yes_or_no
+from dtnumba.estimators._parameters import Legal, integer, is_real, one_of, parameter, yes_or_no
 from dtnumba.growers.grown import train_general
 from dtnumba.growers.options import Options
 from dtnumba.training import UNLIMITED, Settings
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # A gain below is what rounding leaves of none.
 _SOME_GAIN = 1e-12
-_BASE = Rule(lambda value: is_real(value) and value > 0.0 and value != 1.0, "a positive number other than 1")
+_BASE = Legal(lambda value: is_real(value) and value > 0.0 and value != 1.0, "a positive number other than 1")
 
 
 def ending_unseen(trees: Trees) -> Trees:

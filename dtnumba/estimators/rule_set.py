@@ -11,7 +11,7 @@ from dtnumba import _jit, rng
 from dtnumba.categories import FROM_DTYPE
 from dtnumba.estimators._base import Classifier
 from dtnumba.estimators._docs import documented
-from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, LEVEL, N_JOBS, SHARE, Rule, one_of, parameter
+from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, LEVEL, N_JOBS, SHARE, Legal, one_of, parameter
 from dtnumba.estimators._rules import OfModelOrClass, RuleModel, seen_by
 from dtnumba.estimators.c45 import C45Classifier
 from dtnumba.estimators.decision_tree import OneTree
@@ -91,7 +91,7 @@ class RuleSetClassifier(RuleModel):
     confidence: float = parameter(0.25, SHARE)
     select: str | None = parameter(
         "mdl",
-        Rule(
+        Legal(
             lambda value: value is None or (isinstance(value, str) and value in _SELECT),
             "a str among {'mdl', 'chi2', 'fisher'} or None",
         ),

@@ -57,7 +57,7 @@ S_FEATURE, S_LAST, S_NEXT, S_BELOW_LEFT, S_BRANCH_AT, S_N_BRANCHES = range(6)
 NOTHING = -1  # the code behind a cut where only missing values go right
 
 
-class Rules(NamedTuple):
+class GrowthRules(NamedTuple):
     """Which tests are looked at, and what missing values do."""
 
     missing: int
@@ -138,7 +138,7 @@ class Ground(NamedTuple):
     nominal: np.ndarray  # (p,) uint8
     target: object
     limits: object
-    rules: Rules
+    rules: GrowthRules
     grown: GrownNodes
     desk: Desk
     calls: Calls
@@ -169,6 +169,6 @@ class GeneralWork(NamedTuple):
 
 
 Scoring.embeds, GeneralWork.embeds = "ground", "scoring"
-for _kind in (Rules, GrownNodes, Desk, Calls, Ground, Scoring):
+for _kind in (GrowthRules, GrownNodes, Desk, Calls, Ground, Scoring):
     _kind.by_address = True
 del _kind

@@ -15,7 +15,7 @@ from dtnumba.frontier import AllFeatures, BestFirst, DepthFirst, SomeFeatures
 from dtnumba.grow import NO_LIMIT
 from dtnumba.growers import cases
 from dtnumba.growers.candidates import judge
-from dtnumba.growers.cases import Calls, Desk, GeneralWork, Ground, GrownNodes, Rules, Scoring
+from dtnumba.growers.cases import Calls, Desk, GeneralWork, Ground, GrownNodes, GrowthRules, Scoring
 from dtnumba.growers.divide import divide
 from dtnumba.growers.general import grow_general
 from dtnumba.growers.levels import look_at_each_level, look_at_merged_levels, look_at_two_sides
@@ -38,13 +38,13 @@ _NOT_OTHER = np.empty(0)
 _MOST_TABLE = 1 << 22  # numbers in the table of a numeric feature
 
 
-def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> Rules:
+def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> GrowthRules:
     """Return the options in kernels' terms."""
     is_one = len(sums.offsets) == 2
     width, of_classes = int(sums.offsets[-1]), isinstance(sums, ClassSums)
     known = (*(CRITERIA[name] for name in _CONCAVE), PoissonWithZeros)
     is_proven = type(criterion) in known and is_one and width == (2 if of_classes else 1)
-    return Rules(
+    return GrowthRules(
         missing=MISSING[options.missing],
         categorical=cases.MERGED if options.categorical_split == MERGED else CATEGORICAL[options.categorical_split],
         numeric=NUMERIC[options.numeric_split],
@@ -99,7 +99,7 @@ def coded(table: Features, kept: NDArray[np.uint32], max_bins: int | None, worke
     return Coded(np.ascontiguousarray(codes.T, dtype=width), bins, nominal)
 
 
-def _table_size(table: Coded, n_stats: int, n: int, rules: Rules) -> int:
+def _table_size(table: Coded, n_stats: int, n: int, rules: GrowthRules) -> int:
     """Return how many groups the table of a node has room for."""
     numeric = table.n_codes[table.nominal == 0]
     small = numeric[(numeric * n_stats <= _MOST_TABLE) & (numeric <= 2 * n + 2)]
@@ -109,7 +109,7 @@ def _table_size(table: Coded, n_stats: int, n: int, rules: Rules) -> int:
     return int(max(size, 256 if rules.numeric != cases.RANGES else 1024)) + 3
 
 
-def new_desk(table: Coded, n_stats: int, n: int, rules: Rules) -> Desk:
+def new_desk(table: Coded, n_stats: int, n: int, rules: GrowthRules) -> Desk:
     """Allocate what the work on a node needs."""
     p, t = len(table.codes), _table_size(table, n_stats, n, rules)
     levels = max([0, *table.n_codes[table.nominal == 1].tolist()]) + 2
@@ -142,7 +142,7 @@ def new_desk(table: Coded, n_stats: int, n: int, rules: Rules) -> Desk:
     )
 
 
-def new_grown(table: Coded, n_stats: int, n_values: int, n: int, rules: Rules) -> GrownNodes:
+def new_grown(table: Coded, n_stats: int, n_values: int, n: int, rules: GrowthRules) -> GrownNodes:
     """Allocate room for a tree; what no node touches costs no memory."""
     widest = int(max([0, *table.n_codes[table.nominal == 1].tolist()]))
     m, wide = 2 * n + widest + 2, _table_size(table, n_stats, n, rules)
@@ -183,7 +183,13 @@ def _enlarged(grown: GrownNodes) -> GrownNodes:
 
 
 def work_on(
-    table: Coded, sums: Any, criterion: Any, limits: Any, rules: Rules, n: int, plain: NDArray[np.float64] = _NOT_OTHER
+    table: Coded,
+    sums: Any,
+    criterion: Any,
+    limits: Any,
+    rules: GrowthRules,
+    n: int,
+    plain: NDArray[np.float64] = _NOT_OTHER,
 ) -> GeneralWork:
     """Return all that growth over n rows needs, its rows not listed yet."""
     n_stats, n_values = int(sums.offsets[-1]) + 2, 0 if isinstance(sums, ClassSums) else len(sums.centre)

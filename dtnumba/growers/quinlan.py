@@ -18,7 +18,7 @@ _BELOW_AVERAGE = 1e-3  # a gain may lack so much of the average
 _LEAST_SHARE, _MOST_OF_CUT = 0.1, 25.0  # of the rows of an average class; a side of a cut never needs more rows
 
 
-class _Fields(NamedTuple):
+class _QuinlanFields(NamedTuple):
     table: np.ndarray  # as in Entropy
     values: np.ndarray  # the values of all columns end to end, ascending in each
     first_code: np.ndarray  # (p + 1,) int64: where those of a column begin
@@ -33,7 +33,7 @@ class _Fields(NamedTuple):
 
 
 @part
-class QuinlanRatio(_Fields):
+class QuinlanRatio(_QuinlanFields):
     """Gain ratio among columns of at least average gain, the cuts of numbers charged."""
 
     __slots__ = ()
