@@ -6,6 +6,7 @@ dnf     when a tree says a class, as an "or" of "and"s
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,14 +120,16 @@ def dnf(model: Any, class_: Any) -> Formula:
     from dtnumba.dnf import computes, shortest, space_of
 
     paths = labelled_paths(model)
-    wanted = [k for k, label in enumerate(model.classes_.tolist()) if label == class_ and type(label) is type(class_)]
-    wanted = wanted or [k for k, label in enumerate(model.classes_.tolist()) if label == class_]
+    if not isinstance(class_, Hashable):
+        raise TypeError(f"class_={class_!r}: must be one label, of {model.classes_.tolist()[:10]}")
+    alike = [k for k, label in enumerate(model.classes_.tolist()) if label == class_]
+    wanted = [k for k in alike if type(model.classes_.tolist()[k]) is type(class_)] or alike
     if not wanted:
         raise ValueError(f"class_={class_!r}: is none of the model's classes {model.classes_.tolist()[:10]}")
     seen = seen_by(model)
     levels: list[Any] = [None] * seen.n_features if seen.levels is None else list(seen.levels)
-    bodies = [tuple(test._replace(missing=False) for test in tests) for tests, *_ in paths]
-    bodies, labels = _in_ranges(bodies, [k for _, k, _ in paths])
+    bodies = [tuple(test._replace(missing=False) for test in path.tests) for path in paths]
+    bodies, labels = _in_ranges(bodies, [path.k for path in paths])
     space, terms = space_of(bodies, lambda j: 0 if levels[j] is None else len(levels[j]))
     positive = [term for term, k in zip(terms, labels, strict=True) if k == wanted[0]]
     negative = [term for term, k in zip(terms, labels, strict=True) if k != wanted[0]]

@@ -125,3 +125,5 @@ def test_bad_input():
         export.dnf(tree, "yes")
     with pytest.raises(TypeError, match="must be a fitted classifier of one tree"):
         export.dnf("tree", 1)
+    with pytest.raises(TypeError, match="must be one label"):
+        export.dnf(tree, np.array([0, 1]))
