@@ -144,7 +144,7 @@ def _in_ranges(bodies: list[tuple[Condition, ...]], labels: list[int]) -> tuple[
     found = []
     while waiting:
         body, k = waiting.pop()
-        if any(test.kind == RANGE and test.low == np.inf for test in body):
+        if any(_is_never(test) for test in body):
             continue
         at = next((i for i, test in enumerate(body) if test.kind == OUTSIDE), None)
         if at is None:
@@ -154,6 +154,10 @@ def _in_ranges(bodies: list[tuple[Condition, ...]], labels: list[int]) -> tuple[
         sides = (Condition(test.feature, RANGE, test.high, np.inf), Condition(test.feature, RANGE, np.nan, test.low))
         waiting += [((*body[:at], side, *body[at + 1 :]), k) for side in sides]
     return [body for body, _ in found], [k for _, k in found]
+
+
+def _is_never(test: Condition) -> bool:
+    return not test.levels if test.kind == LEVELS else test.kind == RANGE and test.low == np.inf
 
 
 def _formula(space: Space, terms: list[list[Literal]], seen: Seen, words: Words) -> Formula:
