@@ -96,7 +96,8 @@ def dnf(model: Any, class_: Any) -> Formula:
     Parameters
     ----------
     model : fitted classifier of one tree
-        Grown as it may be. The formula is about rows without missing values.
+        Grown as it may be. The formula is about rows without missing values, and without levels that a node did not
+        meet where these are parted as missing values are.
     class_ : label
         One of ``model.classes_``.
 

@@ -289,7 +289,8 @@ class ClassTree(OneTree, Classifier):
         ----------
         X, y, sample_weight : arrays, optional
             The rows that the tree was grown on, to simplify its rules. Without them the rules say what the tree says of
-            every row (where missing values go to several children, or by surrogates: of every row without any).
+            every row (where missing values go to several children, or by surrogates: of every row without any, and
+            without levels that a node did not meet, which go as missing values do).
         **options
             Parameters of RuleSetClassifier, such as ``resolve="confidence"``.
 
