@@ -155,7 +155,8 @@ class _Losses:
         """Return the sums of loss and of squared loss of some rows at every node of a fitted tree."""
         classes = fitted._classes() if self._refits.is_classes else None  # noqa: SLF001
         says = says_by_node(fitted.trees_, classes, self._known, vars(fitted).get("_rule"))
-        leaves = fitted.tree_.leaves(self._refits.features(rows, fitted), 1)
+        features = self._refits.features(rows, fitted)
+        leaves = fitted.tree_.leaves(features, 1) if self._refits.is_ours else fitted.apply(features)
         truth, of_class = self._truth[rows], self._of_class[rows]
 
         def loss(some: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.float64]:

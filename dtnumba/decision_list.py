@@ -184,7 +184,9 @@ class _Rows:
         for j in {test.feature for test in tests}:
             parts = [values_of(cells)[:, 0] for _, cells in sample.table.columns(j, j + 1)]
             columns[j] = np.concatenate(parts).astype(np.float64)
-        self._passed = np.array([holds(test, columns[test.feature]) for test in tests]).reshape(len(tests), -1)
+        self._passed = np.zeros((len(tests), len(sample.code)), bool)
+        for t, test in enumerate(tests):
+            self._passed[t] = holds(test, columns[test.feature])
         self.left = np.flatnonzero(self._known.weight > 0)
 
     @property

@@ -55,6 +55,10 @@ class Space(NamedTuple):
             found[j] = found.get(j, whole) & (self.holds[v] if sign else whole & ~self.holds[v])
         return found
 
+    def regions(self, terms: Sequence[Sequence[Literal]]) -> list[Region]:
+        """Return where each of the terms holds, without those that never do."""
+        return [found for found in map(self.region, terms) if all(found.values())]
+
     def within(self, inner: Region, outer: Region) -> bool:
         """Tell whether one region lies in another, and is somewhere at all."""
         return all(inner.get(j, (1 << self.places[j]) - 1) & ~mask == 0 for j, mask in outer.items())
@@ -119,7 +123,7 @@ def shortest(space: Space, positive: list[list[Literal]], negative: list[list[Li
         return [[]] if positive else []
     if n <= MOST_VARIABLES:
         return _fewest(space, positive)
-    refused = [space.region(term) for term in negative]
+    refused = space.regions(negative)
     widened = {tuple(sorted(_widened(space, term, refused))) for term in positive}
     return [list(term) for term in _irredundant(space, sorted(widened, key=lambda term: (len(term), term)))]
 
@@ -129,7 +133,7 @@ def computes(
 ) -> bool:
     """Tell whether terms hold on all of the paths that they should hold on, and nowhere on the others."""
     regions = [space.region(term) for term in terms]
-    refused = [space.region(term) for term in negative]
+    refused = space.regions(negative)
     if any(_meet(one, other) for one in regions for other in refused):
         return False
     return all(_is_covered(space, space.region(path), regions) for path in positive)

@@ -6,6 +6,7 @@ dnf     when a tree says a class, as an "or" of "and"s
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,7 +96,8 @@ def dnf(model: Any, class_: Any) -> Formula:
     Parameters
     ----------
     model : fitted classifier of one tree
-        Grown as it may be. The formula is about rows without missing values.
+        Grown as it may be. The formula is about rows without missing values, and without levels that a node did not
+        meet where these are parted as missing values are.
     class_ : label
         One of ``model.classes_``.
 
@@ -119,14 +121,16 @@ def dnf(model: Any, class_: Any) -> Formula:
     from dtnumba.dnf import computes, shortest, space_of
 
     paths = labelled_paths(model)
-    wanted = [k for k, label in enumerate(model.classes_.tolist()) if label == class_ and type(label) is type(class_)]
-    wanted = wanted or [k for k, label in enumerate(model.classes_.tolist()) if label == class_]
+    if not isinstance(class_, Hashable):
+        raise TypeError(f"class_={class_!r}: must be one label, of {model.classes_.tolist()[:10]}")
+    alike = [k for k, label in enumerate(model.classes_.tolist()) if label == class_]
+    wanted = [k for k in alike if type(model.classes_.tolist()[k]) is type(class_)] or alike
     if not wanted:
         raise ValueError(f"class_={class_!r}: is none of the model's classes {model.classes_.tolist()[:10]}")
     seen = seen_by(model)
     levels: list[Any] = [None] * seen.n_features if seen.levels is None else list(seen.levels)
-    bodies = [tuple(test._replace(missing=False) for test in tests) for tests, *_ in paths]
-    bodies, labels = _in_ranges(bodies, [k for _, k, _ in paths])
+    bodies = [tuple(test._replace(missing=False) for test in path.tests) for path in paths]
+    bodies, labels = _in_ranges(bodies, [path.k for path in paths])
     space, terms = space_of(bodies, lambda j: 0 if levels[j] is None else len(levels[j]))
     positive = [term for term, k in zip(terms, labels, strict=True) if k == wanted[0]]
     negative = [term for term, k in zip(terms, labels, strict=True) if k != wanted[0]]
@@ -141,7 +145,7 @@ def _in_ranges(bodies: list[tuple[Condition, ...]], labels: list[int]) -> tuple[
     found = []
     while waiting:
         body, k = waiting.pop()
-        if any(test.kind == RANGE and test.low == np.inf for test in body):
+        if any(_is_never(test) for test in body):
             continue
         at = next((i for i, test in enumerate(body) if test.kind == OUTSIDE), None)
         if at is None:
@@ -151,6 +155,10 @@ def _in_ranges(bodies: list[tuple[Condition, ...]], labels: list[int]) -> tuple[
         sides = (Condition(test.feature, RANGE, test.high, np.inf), Condition(test.feature, RANGE, np.nan, test.low))
         waiting += [((*body[:at], side, *body[at + 1 :]), k) for side in sides]
     return [body for body, _ in found], [k for _, k in found]
+
+
+def _is_never(test: Condition) -> bool:
+    return not test.levels if test.kind == LEVELS else test.kind == RANGE and test.low == np.inf
 
 
 def _formula(space: Space, terms: list[list[Literal]], seen: Seen, words: Words) -> Formula:

@@ -254,4 +254,8 @@ def _rows_of(X: Any, rows: NDArray[np.int64]) -> Any:
         return X.take(rows)
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]
+    if isinstance(X, BinnedTable):
+        return X.rows(rows)
+    if isinstance(X, (list, tuple)):  # as an array, numbers beside text would become text
+        return [X[row] for row in rows]
     return X[rows] if hasattr(X, "columns") else np.asarray(X)[rows]

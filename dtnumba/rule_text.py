@@ -26,6 +26,7 @@ _WORDS = _GRAMMAR | {"True", "False", "None", "nan", "inf"}
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|<=|<|>|[{},()\[\]]|[^\s{},()\[\]<>="]+)')
 _NUMBERS = ("covers", "correct", "confidence", "lift")
+_MOST = 1e100  # of a number in brackets; estimates of errors square it
 
 
 class Words(NamedTuple):
@@ -170,6 +171,15 @@ def _check_kinds(said: Said, words: Words) -> None:
                 )
 
 
+def _is_readable(token: str) -> bool:
+    if token.startswith('"'):
+        try:
+            json.loads(token)
+        except ValueError:
+            return False
+    return True
+
+
 @dataclass
 class _Line:
     """One line, read from the left."""
@@ -185,6 +195,8 @@ class _Line:
             match = _TOKEN.match(line, at)
             if match is None:
                 raise self.error(f"{line[at:].strip()!r} cannot be read", "write it as to_text() does")
+            if not _is_readable(match[1]):
+                raise self.error(f"{match[1]} is no text in quotes", r'write \\ for \ and \" for " between quotes')
             self._tokens.append(match[1])
             at = match.end()
 
@@ -327,8 +339,8 @@ class _Line:
                 found[name] = float(token)
             except ValueError:
                 found[name] = np.nan
-            most = 1.0 if name == "confidence" else np.inf
-            if name not in _NUMBERS or not 0.0 <= found[name] <= most or found[name] == np.inf:
+            most = 1.0 if name == "confidence" else _MOST
+            if name not in _NUMBERS or not 0.0 <= found[name] <= most:
                 raise self.error(
                     f"{name} {token} is not what brackets hold",
                     "write covers, correct and lift with numbers of 0 or more, and confidence with one from 0 to 1",

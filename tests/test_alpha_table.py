@@ -3,7 +3,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, prune
+from dtnumba import (
+    C45Classifier,
+    CHAIDClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ID3Classifier,
+    RandomForestClassifier,
+    prune,
+)
 from dtnumba.alpha_table import alpha_table
 from dtnumba.folds import given_folds
 from dtnumba.pruners import CostComplexity
@@ -137,3 +145,19 @@ def test_folds_cannot_choose_one_alpha_for_many_trees():
         prune(forest, "cost_complexity", X, y)
     with pytest.raises(ValueError, match="pass X and y"):
         prune(forest, "cost_complexity")
+
+
+@pytest.mark.parametrize("form", ["array", "list", "frame"])
+@pytest.mark.parametrize("learner", [ID3Classifier(), C45Classifier(), CHAIDClassifier(min_parent=6, min_child=2)])
+def test_folds_choose_alpha_of_trees_of_the_textbooks(learner, form):
+    rng = np.random.default_rng(0)
+    table = [[str(rng.choice(["a", "b", "c"])), float(rng.normal())] for _ in range(60)]
+    y = np.array([(level == "a") ^ (rng.random() < 0.2) for level, _ in table])
+    X = table if form == "list" else np.array(table, object)
+    if form == "frame":
+        X = pytest.importorskip("pandas").DataFrame(table, columns=["level", "x"])
+    tree = learner.fit(X, y)
+    smaller = tree.prune("cost_complexity", X, y)
+    assert smaller.n_leaves_ <= tree.n_leaves_
+    assert smaller.predict(X[:3] if form != "frame" else X.head(3)).shape == (3,)
+    assert smaller.n_leaves_ == learner.fit(table, y).prune("cost_complexity", table, y).n_leaves_

@@ -153,3 +153,10 @@ def test_parameters_are_checked(parameters):
     (name,) = parameters
     with pytest.raises(ValueError, match=f"'{name}' parameter of DecisionListClassifier must be"):
         DecisionListClassifier(**parameters).fit(*disjunction())
+
+
+def test_where_all_is_missing_the_commonest_class_answers():
+    X = np.full((3, 2), np.nan)
+    made = DecisionListClassifier().fit(X, ["a", "b", "b"])
+    assert made.n_rules_ == 0
+    assert made.predict(X[:1]).tolist() == ["b"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples, interpreted_only
 
-from dtnumba import DecisionTreeClassifier, ExtraTreeClassifier, dnf, export
+from dtnumba import DecisionTreeClassifier, ExtraTreeClassifier, ID3Classifier, dnf, export
 
 pytestmark = pytest.mark.small
 
@@ -100,6 +100,20 @@ def test_of_many_variables_no_test_and_no_term_is_spare():
             assert not dnf.computes(space, [fewer if other == term else other for other in found], positive, negative)
 
 
+@pytest.mark.parametrize("seed", [1, 5, 18])
+@pytest.mark.parametrize("binary", [False, True])
+def test_paths_of_missing_values_are_no_part_of_a_formula(seed, binary):
+    """ID3 ends a missing value at the node that asks for it, a path that no whole row takes."""
+    rng = np.random.default_rng(seed)
+    every = np.array(list(itertools.product("abc", repeat=3)), object)
+    X, y = every[rng.integers(0, 27, 40)], rng.integers(0, 2, 40)
+    tree = ID3Classifier(binary=binary).fit(X, y)
+    for label in (0, 1):
+        formula = export.dnf(tree, label)
+        assert formula.holds(every).tolist() == (tree.predict(every) == label).tolist()
+        assert " in {}" not in formula
+
+
 def test_what_a_tree_never_or_always_says():
     tree = DecisionTreeClassifier(max_depth=1).fit([[0], [0], [0], [1], [1]], ["a", "a", "b", "c", "c"])
     assert export.dnf(tree, "b") == "nothing"
@@ -125,3 +139,5 @@ def test_bad_input():
         export.dnf(tree, "yes")
     with pytest.raises(TypeError, match="must be a fitted classifier of one tree"):
         export.dnf("tree", 1)
+    with pytest.raises(TypeError, match="must be one label"):
+        export.dnf(tree, np.array([0, 1]))

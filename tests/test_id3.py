@@ -138,7 +138,8 @@ def test_one_class_is_one_leaf():
 
 
 def test_bad_parameters_are_named():
-    for name, value in (("measure", "twoing"), ("base", 1), ("numeric", "interval"), ("binary", 2), ("max_depth", 0)):
+    bad = {"measure": "twoing", "base": 1, "numeric": "interval", "binary": 2, "max_depth": 0, "max_leaf_nodes": 1}
+    for name, value in bad.items():
         with pytest.raises((ValueError, TypeError), match=f"'{name}' parameter of ID3Classifier"):
             ID3Classifier(**{name: value}).fit([["a"]], [0])
     with pytest.raises(ValueError, match="learns one"):

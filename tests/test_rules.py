@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples, interpreted_only
 
-from dtnumba import DecisionListClassifier, DecisionTreeClassifier, RuleSetClassifier, export
+from dtnumba import DecisionListClassifier, DecisionTreeClassifier, ID3Classifier, RuleSetClassifier, export
 from dtnumba import rules as layout
 from dtnumba.rule_matching import answers_of, blocks_of
 from dtnumba.rules import LEVELS, OUTSIDE, RANGE, Condition, body_of, check, merged, pack_rules
@@ -264,6 +264,8 @@ def test_a_text_alone_is_a_model():
         ("if x0 <= 1 then a [weight 2]\notherwise a", "weight 2 is not what brackets hold"),
         ("if x1 is red then a\nif x1 <= 1 then b\notherwise a", "'x1' is compared with bounds in one rule"),
         (7, "text=7: must be a str"),
+        (r'if "\q" is red then a' + "\notherwise a", r'line 1, .*"\\q" is no text in quotes'),
+        ("if x0 <= 1 then a [covers 1e308]\notherwise a", "covers 1e308 is not what brackets hold"),
     ],
 )
 def test_nonsense_is_told_apart_by_line_and_reason(text, said):
@@ -284,6 +286,10 @@ def test_a_text_needs_columns():
         RuleSetClassifier.from_text("otherwise a", feature_names=["a", "a"])
     with pytest.raises(ValueError, match="'z' is none of the columns"):
         RuleSetClassifier.from_text("otherwise a", feature_names=1, categories={"z": [1]})
+    with pytest.raises(TypeError, match=r"categories=.*must be a dict"):
+        RuleSetClassifier.from_text("otherwise a", feature_names=1, categories=["x0"])
+    with pytest.raises(TypeError, match="classes=3: must be the labels"):
+        RuleSetClassifier.from_text("otherwise a", feature_names=1, classes=3)
     with pytest.raises(ValueError, match="written alike"):
         RuleSetClassifier.from_text("otherwise a", feature_names=1, classes=[date(2020, 1, 1), "2020-01-01"])
 
@@ -308,3 +314,36 @@ def test_trees_of_other_kinds_are_refused():
         export.rules(3)
     with pytest.raises(TypeError, match="must be a fitted RuleSetClassifier"):
         DecisionListClassifier.from_rules(DecisionTreeClassifier().fit(X, y))
+
+
+def test_rows_that_end_above_the_leaves_are_counted_once():
+    X = np.array([["a", "p"], ["a", "q"], ["b", "p"]], object)
+    tree = ID3Classifier().fit(X, [0, 1, 1])
+    made = tree.to_rules()
+    assert made.n_rules_ > tree.n_leaves_  # missing values end at inner nodes
+    assert sum(rule.covered for rule in made.rules_) == 3
+    assert {rule.covered for rule in made.rules_ if "missing" in rule.text} == {0.0}
+    rows = [["a", None], [None, None], ["b", "q"]]
+    np.testing.assert_allclose(made.predict_proba(rows), tree.predict_proba(rows))
+
+
+def test_a_leaf_without_rows_says_the_same_as_a_rule():
+    X = np.array([["a", "p"], ["a", "q"], ["a", "q"], ["b", "r"], ["b", "p"]], object)
+    tree = ID3Classifier(require_gain=False).fit(X, [0, 1, 1, 0, 1])
+    rows = [[first, second] for first in "ab" for second in "pqr"]
+    np.testing.assert_allclose(tree.to_rules().predict_proba(rows), tree.predict_proba(rows))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"select": "chi2"}, "select says how to simplify rules"),
+        ({"min_significance": 0.1}, "min_significance says"),
+        ({"X": [[0.0], [1.0]]}, "pass both X and y"),
+        ({"sample_weight": [1.0, 1.0]}, "pass both X and y"),
+    ],
+)
+def test_what_rules_as_they_are_would_ignore_is_an_error(given, said):
+    tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match=said):
+        tree.to_rules(**given)

@@ -2,7 +2,14 @@ import naive_validation as naive
 import numpy as np
 import pytest
 
-from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, bin_batches, validation
+from dtnumba import (
+    C45Classifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomForestClassifier,
+    bin_batches,
+    validation,
+)
 from dtnumba.folds import k_folds, resamples
 from dtnumba.validation import bootstrap, cross_validate, leave_one_out, train_validation_test
 
@@ -265,3 +272,12 @@ def test_levels_that_a_fold_has_not_met_are_missing_as_in_a_fit_by_itself(given)
         own = DecisionTreeClassifier(min_samples_leaf=3, random_state=0, **given).fit(X[~test], y[~test])
         assert set(X[test, 0]) - set(X[~test, 0])  # some levels are new
         assert found[k] == pytest.approx(np.mean((own.predict_proba(X[test])[:, 1] - y[test]) ** 2))
+
+
+def test_folds_of_a_list_keep_numbers_beside_text():
+    rows = [["a" if i % 2 else "b", float(i)] for i in range(24)]
+    y = [i >= 12 for i in range(24)]
+    of_list = validation.cross_validate(C45Classifier(), rows, y, k=3)
+    of_array = validation.cross_validate(C45Classifier(), np.array(rows, object), y, k=3)
+    assert of_list.scores.tolist() == of_array.scores.tolist()
+    assert of_list.scores.min() > 0.7  # as text, no level would be seen twice

@@ -5,6 +5,7 @@ What only fits and predictions of rules need is imported by these, so that impor
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -229,6 +230,8 @@ def _stated(model: Any, feature_names: Any, categories: Any) -> Seen:
     if categories is None:
         return Seen(n, names)
     called = names_of(n, names)
+    if not isinstance(categories, Mapping):
+        raise TypeError(f"categories={categories!r}: must be a dict of name to list of levels")
     unknown = [name for name in categories if name not in called]
     if unknown:
         raise ValueError(f"categories: {unknown[0]!r} is none of the columns {called[:10]}")
@@ -243,6 +246,8 @@ def _levels(given: Any) -> NDArray[Any]:
 
 def _classes(model: Any, given: Any) -> NDArray[Any] | None:
     if given is not None:
+        if isinstance(given, str) or not hasattr(given, "__len__"):
+            raise TypeError(f"classes={given!r}: must be the labels, as a list or an array")
         labels = read_labels(given, len(given), type(model).__name__)
         return labels.classes[0]
     return model.classes_ if model.__sklearn_is_fitted__() else None

@@ -289,7 +289,8 @@ class ClassTree(OneTree, Classifier):
         ----------
         X, y, sample_weight : arrays, optional
             The rows that the tree was grown on, to simplify its rules. Without them the rules say what the tree says of
-            every row (where missing values go to several children, or by surrogates: of every row without any).
+            every row (where missing values go to several children, or by surrogates: of every row without any, and
+            without levels that a node did not meet, which go as missing values do).
         **options
             Parameters of RuleSetClassifier, such as ``resolve="confidence"``.
 
@@ -297,9 +298,14 @@ class ClassTree(OneTree, Classifier):
         from dtnumba.estimators.rule_set import RuleSetClassifier
 
         rules = RuleSetClassifier(**options)
-        if X is not None or y is not None:
+        if X is not None or y is not None or sample_weight is not None:
+            if X is None or y is None:
+                raise ValueError("to_rules: it takes rows and their labels to simplify rules; pass both X and y")
             made: RuleSetClassifier = rules.from_tree(self._fitted(), X, y, sample_weight)
             return made
+        ignored = [name for name in ("select", "min_significance", "random_state") if options.get(name) is not None]
+        if ignored:
+            raise ValueError(f"to_rules: {ignored[0]} says how to simplify rules, which takes rows; pass X and y, too")
         return rules._from_paths(self._fitted())  # noqa: SLF001  the other half of this method
 
     def predict_log_proba(self, X: Any) -> Any:

@@ -107,7 +107,6 @@ class ID3Classifier(ClassicalTree, ID3Params):
     """
 
     missing = "branch"
-    max_leaf_nodes: Any
 
     @property
     def criterion(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from dtnumba.estimators.c45 import C45Classifier
 from dtnumba.estimators.decision_tree import OneTree
 from dtnumba.path_rules import paths_of
 from dtnumba.rules import pack_rules
-from dtnumba.trees import node_values
+from dtnumba.trees import LEAF, last_children, node_values
 from dtnumba.weights import read_weight
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from dtnumba.rules import Condition
+    from dtnumba.trees import Trees
 
 _SELECT = ("mdl", "chi2", "fisher")
 
@@ -160,7 +161,7 @@ class RuleSetClassifier(RuleModel):
         seed, workers = rng.seed_from(self.random_state), _jit.n_workers(self.n_jobs)
         making = Making(self.select, float(self.confidence), self.min_significance, seed, workers)
         rules = make_rules(
-            [(tests, k) for tests, k, _ in paths], Sample(table, code, weight, len(model.classes_)), making
+            [(path.tests, path.k) for path in paths], Sample(table, code, weight, len(model.classes_)), making
         )
         return self._learn_rules(rules, seen_by(model), model.classes_)
 
@@ -170,14 +171,17 @@ class RuleSetClassifier(RuleModel):
 
         paths = labelled_paths(model)
         trees = model.trees_
-        decided = np.array([value for *_, value in paths]).reshape(-1, len(model.classes_))
-        label = np.array([k for _, k, _ in paths], np.int64)
-        covered, correct = decided.sum(axis=1), decided[np.arange(len(label)), label]
+        nodes = np.array([path.node for path in paths], np.int64)
+        label = np.array([path.k for path in paths], np.int64)
+        ending = _ending(trees)[nodes]
+        covered, correct = ending.sum(axis=1), ending[np.arange(len(label)), label]
         root = np.asarray(trees.value[0], np.float64)
         numbers = numbers_of(covered, correct, label, root / root.sum(), self._confidence)
         default = _said_by(model, root[None])[0]
+        # What a leaf without rows says counts, too
+        decided = node_values(trees)[nodes] * np.where(trees.weight[nodes] > 0, trees.weight[nodes], 1.0)[:, None]
         decided = np.vstack([decided, np.zeros_like(root)[None]])
-        rules = pack_rules([list(tests) for tests, *_ in paths], label, int(default), {**numbers, "decided": decided})
+        rules = pack_rules([list(path.tests) for path in paths], label, int(default), {**numbers, "decided": decided})
         return self._learn_rules(rules, seen_by(model), model.classes_)
 
 
@@ -187,8 +191,26 @@ def _said_by(model: Any, shares: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.asarray(shares.argmax(axis=1) if rule is None else rule.codes(shares), np.int64)
 
 
-def labelled_paths(model: Any) -> list[tuple[tuple[Condition, ...], int, NDArray[np.float64]]]:
-    """Return for each leaf of a fitted tree its tests, its class, and its rows by class."""
+def _ending(trees: Trees) -> NDArray[np.float64]:
+    """Return the rows by class that end at each node: of an inner one, what its children do not have."""
+    rows = np.asarray(trees.value * trees.weight[:, None], np.float64)
+    ending, last = rows.copy(), last_children(trees)
+    for node in np.flatnonzero(trees.feature != LEAF):
+        ending[node] -= rows[trees.left[node] : last[node] + 1].sum(axis=0)
+    # What rounding leaves of none is none
+    return np.where(ending > 1e-9 * rows, ending, 0.0)
+
+
+class LabelledPath(NamedTuple):
+    """The tests on the way to a node at which rows end, and the class that it says."""
+
+    tests: tuple[Condition, ...]
+    k: int
+    node: int
+
+
+def labelled_paths(model: Any) -> list[LabelledPath]:
+    """Return for each leaf of a fitted tree, and each node at which missing values stay, its tests and its class."""
     if isinstance(model, OneTree) and isinstance(model, Classifier):
         model._fitted()  # noqa: SLF001  of the same kind
     else:
@@ -199,7 +221,5 @@ def labelled_paths(model: Any) -> list[tuple[tuple[Condition, ...], int, NDArray
     trees, levels = model.trees_, vars(model).get("categories_")
     paths = paths_of(trees, lambda j: 0 if levels is None or levels[j] is None else len(levels[j]))
     nodes = [path.node for path in paths]
-    value = node_values(trees)[nodes]
-    said = _said_by(model, value)
-    rows = value * trees.weight[nodes][:, None]
-    return [(path.tests, int(k), own) for path, k, own in zip(paths, said, rows, strict=True)]
+    said = _said_by(model, node_values(trees)[nodes])
+    return [LabelledPath(path.tests, int(k), path.node) for path, k in zip(paths, said, strict=True)]
