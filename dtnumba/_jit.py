@@ -213,6 +213,42 @@ if COMPILED:
 
         return types.uint64(array, types.uint64), codegen
 
+    def _compare_64(comparison):
+        """Make f(array, at, bound): bit k says how the k-th of array[at : at + 64] compares; bytes take one compare."""
+
+        @intrinsic
+        def compare(typingctx, array, at, bound):
+            def codegen(context, builder, signature, args):
+                data = context.make_array(signature.args[0])(context, builder, args[0]).data
+                item, lanes = data.type.pointee, ir.VectorType(ir.IntType(32), 64)
+                vector = ir.VectorType(item, 64)
+                pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
+                first = builder.insert_element(vector(ir.Undefined), builder.trunc(args[2], item), ir.IntType(32)(0))
+                bounds = builder.shuffle_vector(first, vector(ir.Undefined), lanes([0] * 64))
+                found = builder.icmp_unsigned(comparison, builder.load(pointer, align=1), bounds)
+                return builder.bitcast(found, ir.IntType(64))
+
+            return types.uint64(array, types.uint64, types.uint64), codegen
+
+        return compare
+
+    at_most_among_64, equal_among_64 = _compare_64("<="), _compare_64("==")
+
+    @intrinsic
+    def above_among_8(typingctx, array, at, bound):
+        """Mark which of the float64 array[at : at + 8] exceed a bound: bit k for the k-th."""
+
+        def codegen(context, builder, signature, args):
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            vector, lanes = ir.VectorType(ir.DoubleType(), 8), ir.VectorType(ir.IntType(32), 8)
+            pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
+            first = builder.insert_element(vector(ir.Undefined), args[2], ir.IntType(32)(0))
+            bounds = builder.shuffle_vector(first, vector(ir.Undefined), lanes([0] * 8))
+            found = builder.fcmp_ordered(">", builder.load(pointer, align=8), bounds)
+            return builder.zext(builder.bitcast(found, ir.IntType(8)), ir.IntType(64))
+
+        return types.uint64(array, types.uint64, types.float64), codegen
+
     @intrinsic
     def choose_leaves(typingctx, columns, offsets, ranks, tree, leaves, at):
         """Write to leaves[at:at + 64] which leaf of a complete tree of depth 6 each of 64 rows ends in.
@@ -360,6 +396,15 @@ else:
 
     def nonzero_among_64(array, at):
         return np.uint64(sum(int(array[int(at) + k] != 0) << k for k in range(64)))
+
+    def at_most_among_64(array, at, bound):
+        return np.uint64(sum(int(array[int(at) + k] <= bound) << k for k in range(64)))
+
+    def above_among_8(array, at, bound):
+        return np.uint64(sum(int(array[int(at) + k] > bound) << k for k in range(8)))
+
+    def equal_among_64(array, at, bound):
+        return np.uint64(sum(int(array[int(at) + k] == bound) << k for k in range(64)))
 
     def choose_leaves(columns, offsets, ranks, tree, leaves, at):
         for row in range(64):
@@ -558,7 +603,9 @@ def _run_masked(entry, address, workers):
 
 __all__ = [
     "COMPILED",
+    "above_among_8",
     "address_of",
+    "at_most_among_64",
     "bit_count",
     "by_having",
     "by_type",
@@ -566,6 +613,7 @@ __all__ = [
     "choose_leaves",
     "complaint",
     "entry_of",
+    "equal_among_64",
     "in_python",
     "inline",
     "int64",

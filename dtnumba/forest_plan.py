@@ -12,6 +12,7 @@ from dtnumba import rng
 from dtnumba.binned_table import histogram_of
 from dtnumba.bins import rank_codes
 from dtnumba.category_splits import around, part_levels
+from dtnumba.few_bits import on_bits
 from dtnumba.forest import Ends, ForestPlan
 from dtnumba.sampling import Balanced, Bootstrap, Everything, Subset, WeightedBootstrap, count_dtype
 from dtnumba.sorting import order_of_targets
@@ -169,4 +170,5 @@ def _splitter(
     else:
         kind = DrawnHistogram if settings.n_drawn < table.n_features else Histogram
         splitter = kind(codes, bins.n_codes, rows, 0, n_orders, *tables)
+    splitter = on_bits(splitter, target, criterion, settings.limits(1.0), settings.groups)
     return around(splitter, levels, target, criterion, settings, counted=counted), ends

@@ -30,6 +30,7 @@ from dtnumba.growing import (
     STOP,
     UNKNOWN,
     Job,
+    NothingFew,
     Scratch,
 )
 from dtnumba.interactions import allowed, note_parent
@@ -37,7 +38,7 @@ from dtnumba.monotone import bound_children, for_node
 from dtnumba.scan import Candidates, Limits
 from dtnumba.scan_bins import N_CUTS
 from dtnumba.split_test import rejects
-from dtnumba.splitters import begin, divide, inherit, look, pick_own, release
+from dtnumba.splitters import begin, divide, grow_few, inherit, is_few, look, pick_own, release
 from dtnumba.splitters.histogram import NO_SLOT
 from dtnumba.targets import (
     Work,
@@ -74,7 +75,8 @@ def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
     n_frontier = DEPTH_FIRST_FRONTIER if limits.max_leaves >= NO_LIMIT else min(limits.max_leaves, n) + 2
     integers = np.empty((4, t, size), np.int64)
     n_seen = max(n_seen, block_size(target))
-    n_cuts = N_CUTS if hasattr(target, "bin_sums") else 0
+    few = splitter.few_scratch(limits.n_drawn, workers) if hasattr(splitter, "few_scratch") else NothingFew()
+    n_cuts = max(N_CUTS, getattr(few, "n_cuts", 0)) if hasattr(target, "bin_sums") else 0
     sums, codes, scores = np.empty((t, 5, n_cuts), np.int64), np.empty((t, n_cuts), np.uint64), np.empty((t, n_cuts))
     trees, costs = np.empty((t, 4, n_trees), np.int64), np.empty((t, n_trees))
     work = Work(*integers, np.empty((t, 3, n_seen)), trees, costs, sums, codes, scores)
@@ -89,6 +91,7 @@ def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
         np.empty((t, p), np.int64),
         np.empty((t, n_frontier), np.int64),
         splitter.new_scratch(n, workers),
+        few,
     )
 
 
@@ -117,6 +120,7 @@ def pick(scratch, worker):
         scratch.listed[worker],
         scratch.frontier[worker],
         pick_own(scratch.own, worker),
+        pick_own(scratch.few, worker),
     )
 
 
@@ -211,6 +215,15 @@ def settle(job, scratch, node, n, weight):
 
 
 @inline
+def take_pair(growing, free, chunk_end):
+    """Return room for two nodes, from ``free`` on or in a new chunk, and where the next ones go."""
+    if free == chunk_end:
+        free = growing.room[FIRST_CHUNK] + take_ticket(growing.room) * CHUNK
+        chunk_end = free + CHUNK
+    return free, free + 2, chunk_end
+
+
+@inline
 def admit_children(growing, limits, node, border, left):
     """Write both children of a divided node, side by side."""
     nodes, key = growing.nodes, growing.keys[node]
@@ -248,21 +261,22 @@ def grow_below(job, scratch, root, free, chunk_end, floor):
         for node in (small, large):
             if nodes[node, FEATURE] == OPEN:
                 if nodes[node, STOP] - nodes[node, START] > floor or node == root:
-                    seek(job, scratch, node)
+                    if is_few(splitter, job, scratch, node):
+                        free, chunk_end = grow_few(splitter, job, scratch, node, free, chunk_end)
+                    else:
+                        seek(job, scratch, node)
                 else:
                     release(splitter, growing, scratch.own, node)
         for k in range(2 if small != large else 1):
             node = large if k == 0 else small
-            if nodes[node, FEATURE] >= 0:
+            if nodes[node, FEATURE] >= 0 and nodes[node, LEFT] == LEAF:  # split, and not divided yet
                 push(job.order, growing, frontier, n_frontier, node)
                 n_frontier += 1
         if n_frontier == 0 or n_leaves >= limits.max_leaves or growing.halt[0] != 0:
             break
         node = pop(job.order, growing, frontier, n_frontier)
-        if free == chunk_end:
-            free = growing.room[FIRST_CHUNK] + take_ticket(growing.room) * CHUNK
-            chunk_end = free + CHUNK
-        left, free, n_leaves, n_frontier = free, free + 2, n_leaves + 1, n_frontier - 1
+        left, free, chunk_end = take_pair(growing, free, chunk_end)
+        n_leaves, n_frontier = n_leaves + 1, n_frontier - 1
         border = divide(splitter, job, scratch, node)
         admit_children(growing, limits, node, border, left)
         hand_down(job, scratch, node, left)

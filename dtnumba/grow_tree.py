@@ -98,6 +98,7 @@ class LookTogether(NamedTuple):
             own.listed,
             own.frontier,
             own.own,
+            own.few,
         )
         start, stop = job.growing.nodes[self.node, START], job.growing.nodes[self.node, STOP]
         total = sum_rows(job.target, job.splitter, zero(job.target, scratch.work.total), start, stop)

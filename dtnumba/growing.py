@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dtnumba._jit import part
+
 # Columns of Growing.nodes
 FEATURE, LEFT, LAST_LEFT, FIRST_RIGHT, MISSING_LEFT, START, STOP, DEPTH, SLOT, LEFT_ROWS = range(10)
 N_COLUMNS = 10
@@ -61,6 +63,15 @@ class Scratch(NamedTuple):
     listed: np.ndarray  # (p,) int64: the drawn features in the order of the draw
     frontier: np.ndarray  # (k,) int64: nodes that have a split and wait to be divided
     own: object  # the splitter's
+    few: object  # for subtrees of few rows: NothingFew where these are grown like others
+
+
+@part
+class NothingFew(NamedTuple):
+    """Nothing."""
+
+    def pick(self, worker):
+        return self
 
 
 def new_growing(most_nodes: int, n_sums: int, workers: int, bounded: bool, linked: bool) -> Growing:

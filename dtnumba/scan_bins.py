@@ -6,7 +6,7 @@ them: a later cut has to exceed it, so ties fall to the feature drawn first, and
 
 import numpy as np
 
-from dtnumba._jit import COMPILED, by_having, inline, jitable, lowest_bit, nonzero_among_64
+from dtnumba._jit import COMPILED, above_among_8, by_having, inline, jitable, lowest_bit, nonzero_among_64
 from dtnumba.criteria import NO_GAIN
 from dtnumba.scan import NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.targets import (
@@ -21,6 +21,7 @@ from dtnumba.targets import (
 )
 
 _ONE, _TWO, _THREE, _FOUR, _SIX = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(6)
+_BLOCK = np.uint64(8)  # scores that a vector holds
 _63, _ALL = np.uint64(63), ~np.uint64(0)
 
 # What stands beside a bin's code in Work.codes: missing rows go left; the feature's last bin, after which no cut is;
@@ -32,7 +33,7 @@ DENSE_ROWS = 160
 # Features whose cuts are scored at once: 30 bins a feature are typical, and vectors like long loops.
 GROUP = 8
 # Each bin of a group twice, where rows are missing.
-N_CUTS = GROUP * 2 * 257
+N_CUTS = GROUP * 2 * 257 + 7
 
 
 @inline
@@ -97,7 +98,7 @@ def _scan_one_by_one(target, splitter, hist, base, clears, masks, features, firs
         forget_marks(masks, i - first)
     if best_feature >= 0:
         split = (best_n, best_code, best_after, best_side, best_missing)
-        _record(target, splitter, job, total, work, out, best_feature, best_left, split)
+        record_cut(target, splitter, job, total, work, out, best_feature, best_left, split)
     return varying
 
 
@@ -165,14 +166,21 @@ def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, 
                     varying += side == 0 and m - begin > _ONE
             if width != 1:
                 forget_marks(masks, i - first)
-        for k in range(m):
+        # A multiple of what a vector holds: the rest would be scored one by one.
+        for k in range((m + _BLOCK - _ONE) & ~(_BLOCK - _ONE) if COMPILED else m):
             # Behind a feature's last bin there is no cut. Its score is never read, and a branch would cost the vectors;
             # interpreted, it would divide by zero.
             if COMPILED or (codes[k] & _END) == 0:
                 left = bin_sums(target, sums, k)
                 scores[k] = split_score(target, criterion, left, rest(target, total, left, work.right), work)
-        for k in range(m):
-            if scores[k] > bar and (codes[k] & _END) == 0:
+        above, block = np.uint64(0), np.uint64(0)
+        while above != 0 or block < m:
+            if above == 0:  # eight scores at a time are held against the bar: most are below
+                above, block = above_among_8(scores, block, bar), block + _BLOCK
+                continue
+            k = block - _BLOCK + np.uint64(lowest_bit(above))
+            above &= above - _ONE
+            if k < m and scores[k] > bar and (codes[k] & _END) == 0:
                 left = bin_sums(target, sums, k)
                 n_left = rows_in(target, sums[:, k], np.uint64(0), width) if least > 1 else np.int64(0)
                 f, right = features[codes[k] >> _PLACE], rest(target, total, left, work.right)
@@ -187,7 +195,7 @@ def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, 
         f, has_missing, goes_left = features[best_code >> _PLACE], best_code & _MISSING, best_code & _LEFT
         code = np.int64(best_code & _CODE)
         split = (best_n, code, best_after, np.int64(goes_left != 0), has_missing != 0)
-        _record(target, splitter, job, total, work, out, f, best_left, split)
+        record_cut(target, splitter, job, total, work, out, f, best_left, split)
     return varying
 
 
@@ -214,7 +222,7 @@ def forget_marks(masks, slot):
 
 
 @inline
-def _record(target, splitter, job, total, work, out, feature, left, split):
+def record_cut(target, splitter, job, total, work, out, feature, left, split):
     """Write the best cut as that of its feature; ``after`` is the missing bin where all values go left."""
     n_left, code, after, missing_left, has_missing = split
     right = rest(target, total, left, work.right)

@@ -20,6 +20,9 @@ item(row), put_item(hist, at, item)  ``put`` in two steps: what is read of a row
 bin_sums(sums, k)                    statistics from the sums over bins up to cut k, where a bin is at most four numbers
 load(sums, buffer), store(stats, sums)  statistics from and to ``n_sums`` int64: what ``describe`` reads
 rows_in(hist, at, width)             rows in a bin: its weight, or its last number where rows are counted apart
+load_bits(rows, start, n, planes)    words that say, bit by bit, what each of n <= 64 rows counts; whether they can
+bit_planes(planes)                   these words as a tuple
+sums_of_bits(left, planes)           statistics of the rows whose bits are set in a word
 level_key(stats)                     what orders the levels of a category, where one number does: the share of
                                      the second class, or the mean
 
@@ -37,7 +40,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_type, inline, part, with_item
+from dtnumba._jit import bit_count, by_type, inline, part, with_item
 from dtnumba.criteria import gain_of, score_of
 from dtnumba.leaf_values import ClassLeaves, NumberLeaves, row_at
 
@@ -55,6 +58,9 @@ take = by_type("take")
 rows_in = by_type("rows_in")
 bin_sums = by_type("bin_sums")
 level_key = by_type("level_key")
+load_bits = by_type("load_bits")
+bit_planes = by_type("bit_planes")
+sums_of_bits = by_type("sums_of_bits")
 load = by_type("load")
 store = by_type("store")
 
@@ -387,6 +393,16 @@ class _CountedClassFields(NamedTuple):
     n_sums: int  # 2
 
 
+COUNT_BITS = 3  # of how often a row counts: a bootstrap draws one of 100,000 rows eight times or more
+
+
+@inline
+def counted(rows, ones, twos, fours):
+    """Return how often some rows count in all, given which of them have each bit of their count."""
+    total = bit_count(rows & ones) + (bit_count(rows & twos) << np.uint64(1)) + (bit_count(rows & fours) << np.uint64(2))
+    return np.int64(total)
+
+
 _32 = np.int64(32)
 _LOW = np.int64((1 << 32) - 1)
 
@@ -433,6 +449,25 @@ class CountedTwoClasses(_TwoNumbers, ClassLeaves, _CountedClassFields):
     def put_item(self, hist, at, item):
         hist[at] += item
 
+    def load_bits(self, rows, start, n, planes):
+        for b in range(2 * COUNT_BITS):
+            planes[b] = np.uint64(0)
+        largest = np.uint64(0)
+        for i in range(n):
+            record = np.uint64(self.record[row_at(rows, start + i)])
+            count, first = record >> np.uint64(1), np.uint64(COUNT_BITS) * (record & np.uint64(1))
+            largest |= count
+            for b in range(np.uint64(COUNT_BITS)):
+                planes[first + b] |= ((count >> b) & np.uint64(1)) << np.uint64(i)
+        return largest >> np.uint64(COUNT_BITS) == 0
+
+    def bit_planes(self, planes):
+        return (planes[0], planes[1], planes[2], planes[3], planes[4], planes[5])
+
+    def sums_of_bits(self, left, planes):
+        zeros = counted(left, planes[0], planes[1], planes[2])
+        return (float(zeros), float(counted(left, planes[3], planes[4], planes[5])))
+
     def no_item(self):
         return np.int64(0)
 
@@ -475,6 +510,7 @@ class _FewClassFields(NamedTuple):
     offsets: np.ndarray  # (2,) int64
     weights: np.ndarray  # (n,) how often a row counts
     zeros: tuple  # of n_classes float64: kernels know the number of classes
+    no_planes: tuple  # of COUNT_BITS * n_classes uint64
     unit: float
     n_stats: int  # numbers a bin: half of the classes
     n_weights: int
@@ -566,6 +602,31 @@ class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
             items[3] + (count & -np.int64(word == 3)),
         )
 
+    def load_bits(self, rows, start, n, planes):
+        for b in range(len(self.no_planes)):
+            planes[b] = np.uint64(0)
+        largest = np.uint64(0)
+        for i in range(n):
+            row = row_at(rows, start + i)
+            count, first = np.uint64(self.weights[row]), np.uint64(COUNT_BITS) * np.uint64(self.label[row])
+            largest |= count
+            for b in range(np.uint64(COUNT_BITS)):
+                planes[first + b] |= ((count >> b) & np.uint64(1)) << np.uint64(i)
+        return largest >> np.uint64(COUNT_BITS) == 0
+
+    def bit_planes(self, planes):
+        found = self.no_planes
+        for b in range(len(found)):
+            found = with_item(found, b, planes[b])
+        return found
+
+    def sums_of_bits(self, left, planes):
+        stats = self.zeros
+        for k in range(len(stats)):
+            first = COUNT_BITS * k
+            stats = with_item(stats, k, float(counted(left, planes[first], planes[first + 1], planes[first + 2])))
+        return stats
+
     def put_items(self, hist, at, items):
         for k in range(np.uint64(self.n_stats)):
             hist[at + k] += items[k]
@@ -609,6 +670,7 @@ def _few_like(target, label, weights):
         target.offsets,
         weights,
         target.zeros,
+        target.no_planes,
         target.unit,
         target.n_stats,
         target.n_weights,

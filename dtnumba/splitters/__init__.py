@@ -21,6 +21,12 @@ and for forests:
 with_rows(rows, n)                     the same splitter over other rows
 copies_codes                           (Python) whether with_codes can be given those of a few rows, copied side by side
 with_codes(codes)                      the same splitter over other codes
+
+and where small subtrees are grown in another way:
+
+is_few(job, scratch, node)             whether an open node is to be the root of one
+grow_few(job, scratch, root, free, chunk_end)  grow everything below such a node, straight after it was asked
+few_scratch(workers)                   (Python) what workers need for that
 """
 
 from dtnumba._jit import by_type
@@ -39,3 +45,15 @@ def _same(splitter, codes):
 
 
 with_codes = by_type("with_codes", _same)
+
+
+def _never(splitter, job, scratch, node):
+    return False
+
+
+def _nothing_grown(splitter, job, scratch, root, free, chunk_end):
+    return free, chunk_end
+
+
+is_few = by_type("is_few", _never)
+grow_few = by_type("grow_few", _nothing_grown)

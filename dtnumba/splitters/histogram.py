@@ -81,10 +81,10 @@ class Histogram(CodedRows, _HistogramFields):
         return True
 
     def with_rows(self, rows, n):
-        return Histogram(*_fields_with(self, self.codes, rows, n))
+        return Histogram(*fields_with(self, self.codes, rows, n))
 
     def with_codes(self, codes):
-        return Histogram(*_fields_with(self, codes, self.rows, self.n_rows))
+        return Histogram(*fields_with(self, codes, self.rows, self.n_rows))
 
     def slot_of(self, nodes, node):
         return np.int64(nodes[node, SLOT])
@@ -140,10 +140,10 @@ class DrawnHistogram(NothingKept, CodedRows, _HistogramFields):
         return True
 
     def with_rows(self, rows, n):
-        return DrawnHistogram(*_fields_with(self, self.codes, rows, n))
+        return DrawnHistogram(*fields_with(self, self.codes, rows, n))
 
     def with_codes(self, codes):
-        return DrawnHistogram(*_fields_with(self, codes, self.rows, self.n_rows))
+        return DrawnHistogram(*fields_with(self, codes, self.rows, self.n_rows))
 
     def look(self, job, scratch, node, first, last, total):
         return look_at_codes(job.target, self, job, scratch, node, first, last, total)
@@ -171,7 +171,7 @@ def _new_scratch(splitter, n, workers, n_slots):
 
 
 @inline
-def _fields_with(splitter, codes, rows, n):
+def fields_with(splitter, codes, rows, n):
     """Return the fields of a splitter with other rows."""
     return (
         codes,

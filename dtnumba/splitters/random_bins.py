@@ -82,14 +82,14 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
         return RandomBinsScratch(*numbers, np.empty((workers, p)), sums, buffer)
 
     def with_rows(self, rows, n):
-        return _like(self, self.codes, rows, n)
+        return RandomBins(*random_fields_with(self, self.codes, rows, n))
 
     @property
     def copies_codes(self):
         return True
 
     def with_codes(self, codes):
-        return _like(self, codes, self.rows, self.n_rows)
+        return RandomBins(*random_fields_with(self, codes, self.rows, self.n_rows))
 
     def look(self, job, scratch, node, first, last, total):
         nodes, own, features = job.growing.nodes, scratch.own, scratch.features
@@ -115,8 +115,9 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
 
 
 @inline
-def _like(splitter, codes, rows, n):
-    return RandomBins(
+def random_fields_with(splitter, codes, rows, n):
+    """Return the fields of a splitter with other codes and rows."""
+    return (
         codes,
         splitter.n_codes,
         splitter.low,

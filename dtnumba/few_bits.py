@@ -1,0 +1,396 @@
+"""Grow a whole subtree of at most 64 rows on bit masks: a node is a word with a bit a row.
+
+Most nodes of a fully grown tree have few rows, and for these, tables of bins cost more to fill and to walk than the
+rows themselves. So the codes of such a subtree are laid out once, 64 of a feature side by side. One comparison of 64
+codes then says which rows a cut sends left, and counting bits says what these rows sum up to: no row moves, and no
+table is touched. The draws, the cuts and the sums are those of tables, and so is the tree, to the bit.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba._jit import (
+    COMPILED,
+    above_among_8,
+    at_most_among_64,
+    bit_count,
+    by_type,
+    equal_among_64,
+    inline,
+    lowest_bit,
+    part,
+)
+from dtnumba.criteria import NO_GAIN, TIE
+from dtnumba.frontier import draw, list_drawn
+from dtnumba.grow import NO_LIMIT, admit_children, settle, take_pair
+from dtnumba.growing import FEATURE, LAST_LEFT, LEAF, MISSING_LEFT, START, STOP, UNKNOWN
+from dtnumba.monotone import AnyShape
+from dtnumba.scan import NOTHING, is_heavier, is_legal, record_split
+from dtnumba.scan_bins import record_cut
+from dtnumba.split_test import NoTest
+from dtnumba.splitters.histogram import DrawnHistogram, fields_with
+from dtnumba.splitters.random_bins import RandomBins, random_fields_with
+from dtnumba.splitters.random_threshold import draw_cut
+from dtnumba.splitters.rank_sort import RankSort
+from dtnumba.targets import (
+    bit_planes,
+    is_pure,
+    load,
+    load_bits,
+    rest,
+    split_score,
+    store,
+    sum_rows,
+    sums_of_bits,
+    weight_of,
+    zero,
+)
+
+FEW = 64  # bits of a word
+_FEW, _ONE, _ALL, _63 = np.uint64(FEW), np.uint64(1), ~np.uint64(0), np.uint64(63)
+# A cut's place in the order in which ties are decided: the feature's in the draw, missing rows left, the code.
+_CODE, _SIDE, _DRAW = np.uint64((1 << 32) - 1), np.uint64(32), np.uint64(33)
+# Cuts scored at once, without a remainder that would be scored one by one.
+_BLOCK = np.uint64(8)
+# Words that say how often the rows of each class count: a word for each bit of a count.
+N_PLANES = 64
+
+
+@part
+class FewScratch(NamedTuple):
+    """What a worker needs for the nodes of one subtree, and for the cuts of one node."""
+
+    codes: np.ndarray  # (p * 64,): 64 rows of a feature, then the next feature
+    laid: np.ndarray  # (p + 1,) int64: the subtree for which a feature's codes were laid out last; then this subtree
+    planes: np.ndarray  # (N_PLANES,) uint64: what the rows count, see the target kinds
+    ids: np.ndarray  # (64,) uint64: rows of a node
+    members: np.ndarray  # (64,) uint64: rows of the nodes that wait
+    waiting: np.ndarray  # (64,) int64: these nodes
+    left: np.ndarray  # (n_cuts,) uint64: rows that each cut sends left
+    place: np.ndarray  # (n_cuts,) uint64: of each group of cuts, without a code
+
+    def pick(self, worker):
+        return FewScratch(
+            self.codes[worker],
+            self.laid[worker],
+            self.planes[worker],
+            self.ids[worker],
+            self.members[worker],
+            self.waiting[worker],
+            self.left[worker],
+            self.place[worker],
+        )
+
+
+    @property
+    def n_cuts(self):
+        return self.left.shape[1]
+
+
+def new_few_scratch(codes, n_drawn, workers):
+    """Allocate it for codes like these and nodes that look at so many features, or at more where these are constant."""
+    p, words = codes.shape[1], np.empty((2, workers, FEW), np.uint64)
+    # Two cuts a row and feature where values are missing, and what fills up the last block.
+    cuts = np.empty((2, workers, n_drawn * 2 * FEW + 8), np.uint64)
+    blocks = _aligned(workers * p * FEW, codes.dtype).reshape(workers, p * FEW)
+    planes, waiting = np.empty((workers, N_PLANES), np.uint64), np.empty((workers, FEW), np.int64)
+    return FewScratch(blocks, np.zeros((workers, p + 1), np.int64), planes, *words, waiting, *cuts)
+
+
+def _aligned(n, dtype):
+    """Return n zeros from the start of a cache line on: a load across two lines takes twice as long."""
+    raw = np.zeros(n * dtype.itemsize + FEW, np.uint8)
+    first = -raw.ctypes.data % FEW
+    return raw[first : first + n * dtype.itemsize].view(dtype)
+
+
+class _OnBits:
+    """What the splitters below share: at most 64 rows are grown on bits."""
+
+    __slots__ = ()
+
+    def few_scratch(self, n_drawn, workers):
+        return new_few_scratch(self.codes, n_drawn, workers)
+
+    def is_few(self, job, scratch, node):
+        start, stop = job.growing.nodes[node, START], job.growing.nodes[node, STOP]
+        return stop - start <= FEW and load_bits(job.target, self, start, stop - start, scratch.few.planes)
+
+    def grow_few(self, job, scratch, root, free, chunk_end):
+        return grow_on_bits(self, job, scratch, root, free, chunk_end)
+
+
+class _BestOnBits(_OnBits):
+    """Every cut is scored."""
+
+    __slots__ = ()
+
+    def look_on_bits(self, job, scratch, node, i, members, m, total, n_groups):
+        return list_cuts(self, scratch, i, members, m, n_groups)
+
+    def choose_on_bits(self, job, scratch, members, m, total, n_groups):
+        record_best(self, job, scratch, m, total, n_groups)
+
+
+class _DrawnOnBits(_OnBits):
+    """A cut a feature is drawn, and is a candidate at once."""
+
+    __slots__ = ()
+
+    def look_on_bits(self, job, scratch, node, i, members, m, total, n_groups):
+        return n_groups + record_drawn(self, job, scratch, node, i, members, m, total)
+
+    def choose_on_bits(self, job, scratch, members, m, total, n_groups):
+        pass
+
+
+look_on_bits = by_type("look_on_bits")  # at the i-th drawn feature; returns groups of cuts, or features that vary
+choose_on_bits = by_type("choose_on_bits")  # among all cuts listed
+
+
+@part
+class BitHistogram(_BestOnBits, DrawnHistogram):
+    """Histograms, and bits below."""
+
+    __slots__ = ()
+
+    def with_rows(self, rows, n):
+        return BitHistogram(*fields_with(self, self.codes, rows, n))
+
+    def with_codes(self, codes):
+        return BitHistogram(*fields_with(self, codes, self.rows, self.n_rows))
+
+
+@part
+class BitRankSort(_BestOnBits, RankSort):
+    """Sorted rows, and bits below."""
+
+    __slots__ = ()
+
+    def with_rows(self, rows, n):
+        return BitRankSort(self.codes, self.n_codes, rows, n, self.n_orders)
+
+    def with_codes(self, codes):
+        return BitRankSort(codes, self.n_codes, self.rows, self.n_rows, self.n_orders)
+
+
+@part
+class BitRandomBins(_DrawnOnBits, RandomBins):
+    """Random cuts of bins, and bits below."""
+
+    __slots__ = ()
+
+    def with_rows(self, rows, n):
+        return BitRandomBins(*random_fields_with(self, self.codes, rows, n))
+
+    def with_codes(self, codes):
+        return BitRandomBins(*random_fields_with(self, codes, self.rows, self.n_rows))
+
+
+ON_BITS = {
+    DrawnHistogram: BitHistogram,
+    RankSort: BitRankSort,
+    RandomBins: BitRandomBins,
+}
+
+
+def on_bits(splitter, target, criterion, limits, groups):
+    """Return the splitter that grows small subtrees on bits, where there is one and growth has no other conditions.
+
+    Bits are for targets whose rows are counted, and for growth that asks of a node no more than its size.
+    """
+    kind = ON_BITS.get(type(splitter))
+    by_gain = not hasattr(type(criterion), "choose") and limits.max_leaves >= NO_LIMIT
+    is_free = isinstance(limits.test, NoTest) and isinstance(limits.monotone, AnyShape) and groups is None
+    draws = limits.n_drawn < splitter.codes.shape[1]
+    return kind(*splitter) if kind and by_gain and is_free and draws and hasattr(target, "sums_of_bits") else splitter
+
+
+@inline
+def grow_on_bits(splitter, job, scratch, root, free, chunk_end):
+    """Grow everything below an open node of at most 64 rows; return where the next nodes of this worker go."""
+    growing, few, target = job.growing, scratch.few, job.target
+    nodes, start = growing.nodes, growing.nodes[root, START]
+    n = nodes[root, STOP] - start
+    few.laid[len(few.laid) - 1] += 1
+    if growing.sums[root, 0, 0] == UNKNOWN:
+        total = sum_rows(target, splitter, zero(target, scratch.work.total), start, start + n)
+        store(target, total, growing.sums[root, 0])
+    few.waiting[0], few.members[0] = root, _ALL >> np.uint64(_FEW - np.uint64(n))
+    n_waiting = 1
+    while n_waiting > 0:
+        n_waiting -= 1
+        node, members = few.waiting[n_waiting], few.members[n_waiting]
+        total = load(target, growing.sums[node, 0], scratch.work.total)
+        if is_pure(target, total, splitter, start, start):
+            nodes[node, FEATURE] = LEAF
+            continue
+        _seek(splitter, job, scratch, root, node, members, total)
+        if nodes[node, FEATURE] == LEAF:
+            continue
+        left_rows = _rows_left(splitter, nodes, few, node, members)
+        left, free, chunk_end = take_pair(growing, free, chunk_end)
+        admit_children(growing, job.limits, node, nodes[node, START] + np.int64(bit_count(left_rows)), left)
+        for side in range(2):
+            if nodes[left + side, FEATURE] != LEAF:
+                few.waiting[n_waiting] = left + side
+                few.members[n_waiting] = members & ~left_rows if side == 1 else left_rows
+                n_waiting += 1
+    return free, chunk_end
+
+
+@inline
+def _seek(splitter, job, scratch, root, node, members, total):
+    """Write the best split of a node, or make it a leaf."""
+    growing, limits, few, p = job.growing, job.limits, scratch.few, len(scratch.features)
+    weight, looked_at, m = weight_of(job.target, total), np.int64(0), np.uint64(0)
+    if weight >= 2.0 * limits.min_weight_leaf:
+        last, found, word = min(limits.n_drawn, p), np.uint64(0), members
+        while word != 0:
+            few.ids[m] = lowest_bit(word)
+            word &= word - _ONE
+            m += _ONE
+        while found == 0 and looked_at < p:
+            draw(job.features, scratch, growing.keys[node], looked_at, last)
+            for i in range(looked_at, last):
+                scratch.candidates.gain[scratch.features[i]] = NO_GAIN
+                _lay_out(splitter, growing.nodes, few, root, np.uint64(scratch.features[i]))
+                found = look_on_bits(splitter, job, scratch, node, i, members, m, total, found)
+            looked_at, last = last, last + 1
+        if found > 0:
+            choose_on_bits(splitter, job, scratch, members, m, total, found)
+        list_drawn(job.features, scratch, looked_at)
+    settle(job, scratch, node, looked_at, weight)
+
+
+@inline
+def _rows_left(splitter, nodes, few, node, members):
+    """Return which rows of a node that has its split go left."""
+    f = np.uint64(nodes[node, FEATURE])
+    left = at_most_among_64(few.codes, f * _FEW, np.uint64(nodes[node, LAST_LEFT])) & members
+    if nodes[node, MISSING_LEFT]:
+        left |= equal_among_64(few.codes, f * _FEW, np.uint64(splitter.n_codes[f])) & members
+    return left
+
+
+@inline
+def _lay_out(splitter, nodes, few, root, f):
+    """Copy a feature's codes of a subtree's rows side by side, if that was not done yet."""
+    if few.laid[f] != few.laid[len(few.laid) - 1]:
+        few.laid[f] = few.laid[len(few.laid) - 1]
+        start, base = np.uint64(nodes[root, START]), f * _FEW
+        for i in range(np.uint64(nodes[root, STOP]) - start):
+            few.codes[base + i] = splitter.codes[np.uint64(splitter.rows[start + i]), f]
+
+
+@inline
+def list_cuts(splitter, scratch, i, members, m, group):
+    """List the cuts of a node's m rows by the i-th drawn feature; return how many groups of m cuts there are by now.
+
+    Every row's code is a cut. Rows of one code list the same cut again, and the largest code one that leaves nothing
+    on the right; both cost less than to look for them. A feature whose rows all have one code lists nothing.
+    """
+    few, f = scratch.few, np.uint64(scratch.features[i])
+    base, k = f * _FEW, group * m
+    if (equal_among_64(few.codes, base, np.uint64(few.codes[base + few.ids[0]])) & members) == members:
+        return group
+    few.place[group] = np.uint64(i) << _DRAW
+    for j in range(m):
+        few.left[k + j] = at_most_among_64(few.codes, base, np.uint64(few.codes[base + few.ids[j]])) & members
+    missing = equal_among_64(few.codes, base, np.uint64(splitter.n_codes[f])) & members
+    if missing == 0:
+        return group + _ONE
+    few.place[group + _ONE] = few.place[group] | (_ONE << _SIDE)
+    for j in range(m):
+        few.left[k + m + j] = few.left[k + j] | missing
+    return group + np.uint64(2)
+
+
+@inline
+def record_best(splitter, job, scratch, m, total, n_groups):
+    """Write the best of the cuts listed among the candidates."""
+    few, work, target, limits = scratch.few, scratch.work, job.target, job.limits
+    scores, criterion, planes = work.scores, job.criterion, bit_planes(target, few.planes)
+    least, most = np.uint64(limits.min_samples_leaf), m - np.uint64(limits.min_samples_leaf)
+    # A multiple of what a vector holds: the rest would be scored one by one.
+    for k in range((n_groups * m + _BLOCK - _ONE) & ~(_BLOCK - _ONE) if COMPILED else n_groups * m):
+        n_left = bit_count(few.left[k])
+        is_legal_size = (n_left >= least) & (n_left <= most)
+        if COMPILED or is_legal_size:  # no branch in vectors; interpreted, an empty side would divide by zero
+            left = sums_of_bits(target, few.left[k], planes)
+            score = split_score(target, criterion, left, rest(target, total, left, work.right), work)
+            scores[k] = score if is_legal_size else NO_GAIN
+        else:
+            scores[k] = NO_GAIN
+    best, bar, tie, place = np.int64(-1), NO_GAIN, NO_GAIN, _ALL
+    for block in range(np.uint64(0), n_groups * m, _BLOCK):
+        above = above_among_8(scores, block, tie)
+        while above != 0:
+            k = block + np.uint64(lowest_bit(above))
+            above, group = above & (above - _ONE), k // m
+            if group < n_groups and scores[k] > tie:
+                f = scratch.features[few.place[group] >> _DRAW]
+                # Rows do not stand in the order of their codes, so of near-equal scores the first place wins.
+                here = few.place[group] | np.uint64(few.codes[np.uint64(f) * _FEW + few.ids[k - group * m]])
+                if scores[k] > bar or here < place:
+                    left = sums_of_bits(target, few.left[k], planes)
+                    if is_legal(target, limits, f, left, rest(target, total, left, work.right)):
+                        best, place, score = np.int64(k), here, scores[k]
+                        bar, tie = score + TIE * abs(score), score - TIE * abs(score)
+    if best < 0:
+        return
+    f, code, after, has_missing = scratch.features[place >> _DRAW], place & _CODE, _CODE, False
+    base, missing_code = np.uint64(f) * _FEW, np.uint64(splitter.n_codes[f])
+    for j in range(m):
+        other = np.uint64(few.codes[base + few.ids[j]])
+        has_missing |= other == missing_code
+        if other > code and other < after:
+            after = other
+    side = np.int64((place >> _SIDE) & _ONE)
+    split = (np.int64(bit_count(few.left[best])), np.int64(code), np.int64(after), side, has_missing)
+    left = sums_of_bits(target, few.left[best], planes)
+    record_cut(target, splitter, job, total, work, scratch.candidates, f, left, split)
+
+
+@inline
+def record_drawn(splitter, job, scratch, node, i, members, m, total):
+    """Draw a cut of the i-th drawn feature and write it among the candidates; return whether the feature varies.
+
+    Missing rows go to the better side, or alone to the right.
+    """
+    few, work, out, target, limits = scratch.few, scratch.work, scratch.candidates, job.target, job.limits
+    f, planes, criterion = scratch.features[i], bit_planes(target, few.planes), job.criterion
+    base, missing_code = np.uint64(f) * _FEW, np.int64(splitter.n_codes[f])
+    missing = equal_among_64(few.codes, base, np.uint64(missing_code)) & members
+    smallest, largest = missing_code, np.int64(-1)
+    for j in range(m):
+        code = np.int64(few.codes[base + few.ids[j]])
+        smallest, largest = min(smallest, code), max(largest, code if code != missing_code else np.int64(-1))
+    if missing == members or (smallest == largest and missing == 0):
+        return np.uint64(0)
+    cut, out.cut[f] = smallest, np.inf
+    if smallest < largest:
+        cut, out.cut[f] = draw_cut(splitter, job, node, f, smallest, largest)
+    bar, best, best_side = NO_GAIN, np.uint64(0), 0
+    least, values = limits.min_samples_leaf, members & ~missing
+    below = at_most_among_64(few.codes, base, np.uint64(cut)) & values
+    for side in range(2 if smallest == largest else 0, 1 if missing == 0 else 3):
+        rows = below if side == 0 else below | missing if side == 1 else values
+        n_left = np.int64(bit_count(rows))
+        if least <= n_left <= np.int64(m) - least:
+            left = sums_of_bits(target, rows, planes)
+            right = rest(target, total, left, work.right)
+            score = split_score(target, criterion, left, right, work)
+            if score > bar and is_legal(target, limits, f, left, right):
+                bar, best, best_side = score, rows, side
+    if best != 0:
+        left = sums_of_bits(target, best, planes)
+        right = rest(target, total, left, work.right)
+        missing_left = np.int64(best_side == 1) if missing != 0 else is_heavier(target, left, right)
+        code, after = cut, cut + 1
+        if best_side == 2:
+            out.cut[f], code, after = np.inf, largest, np.int64(NOTHING)
+        where = (np.int64(bit_count(best)), code, after, missing_left)
+        record_split(out, f, target, criterion, left, right, work, where)
+    return _ONE
