@@ -26,6 +26,7 @@ from dtnumba.growing import (
 from dtnumba.leaf_values import Summary, describe, row_at
 from dtnumba.monotone import clip_values
 from dtnumba.scan import NOTHING
+from dtnumba.sparse_memory import sparse_empty
 from dtnumba.splitters import pick_own
 from dtnumba.splitters.levels import note_levels
 from dtnumba.targets import put
@@ -111,7 +112,7 @@ class DescribeNodes(NamedTuple):
 def _numbered(growing):
     """Return the nodes of a grown tree in canonical order."""
     capacity = len(growing.nodes)
-    order, left, stack = (np.empty(capacity, np.int64) for _ in range(3))  # what no node touches costs no memory
+    order, left, stack = (sparse_empty(capacity, np.int64) for _ in range(3))  # what no node touches costs no memory
     m = number_nodes(growing.nodes, order, left, stack)
     order, left = order[:m], left[:m].astype(np.int32)
     inner = left != LEAF

@@ -38,6 +38,7 @@ from dtnumba.leaf_values import Summary, describe, describe_inner, row_at
 from dtnumba.monotone import clip_nodes, is_free
 from dtnumba.sampling import list_rows, sample, weigh
 from dtnumba.scan import NOTHING, Limits
+from dtnumba.sparse_memory import sparse_empty
 from dtnumba.splitters import with_codes, with_rows
 from dtnumba.splitters.levels import note_levels
 from dtnumba.targets import (
@@ -377,10 +378,10 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
         np.empty((workers, plan.width)),
         np.empty((workers, n_few), np.uint32),
         few_codes,
-        np.empty((workers, 5, len(growing.nodes[0])), np.int64),
+        sparse_empty((workers, 5, len(growing.nodes[0])), np.int64),
         np.empty((workers, plan.n_seen)),
-        np.empty((workers, most_levels), np.int32),
-        np.empty((workers, len(growing.nodes[0]) if most_levels else 0), np.int64),
+        sparse_empty((workers, most_levels), np.int32),
+        sparse_empty((workers, len(growing.nodes[0]) if most_levels else 0), np.int64),
     )
     own = own_arrays(plan.target, workers, n_few, n_most)
     seeds = rng.streams(settings.seed, rng.TREE, n_trees)  # of each tree: rng.seed_of_tree
@@ -426,9 +427,9 @@ def _new_arena(capacity, n_trees, width, most_levels):
     levels = max(most_levels, min(n_trees * most_levels, ARENA_BYTES // 4))
     while True:
         try:
-            ints, missing_left = np.empty((4, nodes), np.int32), np.empty(nodes, np.uint8)
-            floats, value = np.empty((4, nodes)), np.empty((nodes, width))
-            level_stop, level = np.empty(nodes if levels else 0, np.int64), np.empty(levels, np.int32)
+            ints, missing_left = sparse_empty((4, nodes), np.int32), sparse_empty(nodes, np.uint8)
+            floats, value = sparse_empty((4, nodes), np.float64), sparse_empty((nodes, width), np.float64)
+            level_stop, level = sparse_empty(nodes if levels else 0, np.int64), sparse_empty(levels, np.int32)
             break
         except MemoryError:  # some systems refuse even to promise so much
             if nodes == capacity and levels == most_levels:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import part
+from dtnumba.sparse_memory import sparse_empty
 
 # Columns of Growing.nodes
 FEATURE, LEFT, LAST_LEFT, FIRST_RIGHT, MISSING_LEFT, START, STOP, DEPTH, SLOT, LEFT_ROWS = range(10)
@@ -92,11 +93,12 @@ def new_growings(most_nodes: int, n_sums: int, workers: int, bounded: bool, link
 def _columns(
     axis: tuple[int, ...], capacity: int, n_sums: int, bounded: bool, linked: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    nodes = np.empty((*axis, capacity, N_COLUMNS + linked), np.int32)
-    numbers = np.empty((*axis, capacity, N_NUMBERS + 2 * bounded), np.float64)
+    nodes = sparse_empty((*axis, capacity, N_COLUMNS + linked), np.int32)
+    numbers = sparse_empty((*axis, capacity, N_NUMBERS + 2 * bounded), np.float64)
     # What growth writes at the children of a node only is said of the root here.
     if linked:
         nodes[..., 0, PARENT] = -1
     if bounded:
         numbers[..., 0, LOWER], numbers[..., 0, UPPER] = -np.inf, np.inf
-    return nodes, numbers, np.empty((*axis, capacity), np.uint64), np.empty((*axis, capacity, 2, n_sums), np.int64)
+    keys, sums = sparse_empty((*axis, capacity), np.uint64), sparse_empty((*axis, capacity, 2, n_sums), np.int64)
+    return nodes, numbers, keys, sums

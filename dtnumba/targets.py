@@ -510,7 +510,6 @@ class _FewClassFields(NamedTuple):
     offsets: np.ndarray  # (2,) int64
     weights: np.ndarray  # (n,) how often a row counts
     zeros: tuple  # of n_classes float64: kernels know the number of classes
-    no_planes: tuple  # of COUNT_BITS * n_classes uint64
     unit: float
     n_stats: int  # numbers a bin: half of the classes
     n_weights: int
@@ -603,7 +602,7 @@ class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
         )
 
     def load_bits(self, rows, start, n, planes):
-        for b in range(len(self.no_planes)):
+        for b in range(COUNT_BITS * len(self.zeros)):
             planes[b] = np.uint64(0)
         largest = np.uint64(0)
         for i in range(n):
@@ -615,16 +614,13 @@ class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
         return largest >> np.uint64(COUNT_BITS) == 0
 
     def bit_planes(self, planes):
-        found = self.no_planes
-        for b in range(len(found)):
-            found = with_item(found, b, planes[b])
-        return found
+        return planes
 
     def sums_of_bits(self, left, planes):
         stats = self.zeros
         for k in range(len(stats)):
-            first = COUNT_BITS * k
-            stats = with_item(stats, k, float(counted(left, planes[first], planes[first + 1], planes[first + 2])))
+            first = np.uint64(COUNT_BITS * k)
+            stats = with_item(stats, k, float(counted(left, planes[first], planes[first + np.uint64(1)], planes[first + np.uint64(2)])))
         return stats
 
     def put_items(self, hist, at, items):
@@ -670,7 +666,6 @@ def _few_like(target, label, weights):
         target.offsets,
         weights,
         target.zeros,
-        target.no_planes,
         target.unit,
         target.n_stats,
         target.n_weights,
