@@ -186,12 +186,14 @@ if COMPILED:
 
     @intrinsic
     def prefetch(typingctx, array, i, j):
-        """Ask for the cache line of array[i, j] of a C-ordered array, to be read soon."""
+        """Ask for the cache line of array[i] of a C-ordered array, ``j`` items on, to be read soon."""
 
         def codegen(context, builder, signature, args):
             view = context.make_array(signature.args[0])(context, builder, args[0])
-            columns = builder.extract_value(view.shape, 1)
-            pointer = builder.gep(view.data, [builder.add(builder.mul(args[1], columns), args[2])])
+            items = args[1]
+            for axis in range(1, signature.args[0].ndim):
+                items = builder.mul(items, builder.extract_value(view.shape, axis))
+            pointer = builder.gep(view.data, [builder.add(items, args[2])])
             byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
             name = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
             asked = builder.module.declare_intrinsic("llvm.prefetch", [byte], name)

@@ -48,7 +48,7 @@ from dtnumba.targets import (
 )
 
 FEW = 64  # bits of a word
-_FEW, _ONE, _ALL, _63 = np.uint64(FEW), np.uint64(1), ~np.uint64(0), np.uint64(63)
+_FEW, _ONE, _TWO, _ALL = np.uint64(FEW), np.uint64(1), np.uint64(2), ~np.uint64(0)
 # A cut's place in the order in which ties are decided: the feature's in the draw, missing rows left, the code.
 _CODE, _SIDE, _DRAW = np.uint64((1 << 32) - 1), np.uint64(32), np.uint64(33)
 # Cuts scored at once, without a remainder that would be scored one by one.
@@ -115,7 +115,7 @@ class _OnBits:
 
     def is_few(self, job, scratch, node):
         start, stop = job.growing.nodes[node, START], job.growing.nodes[node, STOP]
-        return stop - start <= FEW and load_bits(job.target, self, start, stop - start, scratch.few.planes)
+        return 2 < stop - start <= FEW and load_bits(job.target, self, start, stop - start, scratch.few.planes)
 
     def grow_few(self, job, scratch, root, free, chunk_end):
         return grow_on_bits(self, job, scratch, root, free, chunk_end)
@@ -127,10 +127,13 @@ class _BestOnBits(_OnBits):
     __slots__ = ()
 
     def look_on_bits(self, job, scratch, node, i, members, m, total, n_groups):
+        if m == _TWO:  # there is one way to part two rows, so the first feature that does wins
+            return n_groups if n_groups != 0 else record_pair(self, job, scratch, i, total)
         return list_cuts(self, scratch, i, members, m, n_groups)
 
     def choose_on_bits(self, job, scratch, members, m, total, n_groups):
-        record_best(self, job, scratch, m, total, n_groups)
+        if m != _TWO:
+            record_best(self, job, scratch, m, total, n_groups)
 
 
 class _DrawnOnBits(_OnBits):
@@ -305,6 +308,24 @@ def list_cuts(splitter, scratch, i, members, m, group):
     for j in range(m):
         few.left[k + m + j] = few.left[k + j] | missing
     return group + np.uint64(2)
+
+
+@inline
+def record_pair(splitter, job, scratch, i, total):
+    """Write the cut between two rows by the i-th drawn feature among the candidates; return whether there is one."""
+    few, f, target = scratch.few, scratch.features[i], job.target
+    base, below, above = np.uint64(f) * _FEW, few.ids[0], few.ids[_ONE]
+    if few.codes[base + below] == few.codes[base + above]:
+        return np.uint64(0)
+    if few.codes[base + below] > few.codes[base + above]:
+        below, above = above, below
+    left = sums_of_bits(target, _ONE << below, bit_planes(target, few.planes))
+    right, least = rest(target, total, left, scratch.work.right), job.limits.min_samples_leaf
+    if least <= 1 and is_legal(target, job.limits, f, left, right):
+        code, after = np.int64(few.codes[base + below]), np.int64(few.codes[base + above])
+        split = (np.int64(1), code, after, np.int64(0), after == splitter.n_codes[f])
+        record_cut(target, splitter, job, total, scratch.work, scratch.candidates, f, left, split)
+    return _ONE
 
 
 @inline

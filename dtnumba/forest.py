@@ -66,7 +66,7 @@ ARENA_BYTES = 1 << 33
 _NODE_BYTES = 80
 # Rows times trees that one thread grows alone: 100 trees on iris take 2.5 ms, and a pool may take longer to wake up.
 SERIAL_ROWS = 1 << 15
-# Rows whose codes are asked for ahead of copying them.
+# Rows whose codes, and nodes whose numbers, are asked for ahead of copying them.
 AHEAD = 16
 
 
@@ -270,6 +270,11 @@ def _put_away(task, ticket, splitter, target, scratch, room, growing):
     value, weight, impurity = arena.value[at : at + m], arena.floats[2, at : at + m], arena.floats[3, at : at + m]
     summary = Summary(left, starts, stops, value, weight, impurity)
     for k in range(m - 1, -1, -1):
+        # Nodes lie in the order of growth: waiting for each took a tenth of the time of a forest.
+        ahead = np.uint64(order[max(k - AHEAD, 0)])
+        prefetch(nodes, ahead, np.uint64(0))
+        prefetch(growing.numbers, ahead, np.uint64(0))
+        prefetch(growing.sums, ahead, np.uint64(0))
         node = order[k]
         start, stop, is_leaf, sums = nodes[node, START], nodes[node, STOP], left[k] < 0, growing.sums[node, 0]
         starts[k], stops[k] = start, stop
