@@ -21,7 +21,7 @@ from llvmlite import ir
 from numba import int64, njit, prange
 from numba._dispatcher import compute_fingerprint
 from numba.core import config, types
-from numba.core.cgutils import alloca_once
+from numba.core.cgutils import alloca_once, alloca_once_value, for_range_slice
 from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.cpython.unsafe.tuple import tuple_setitem
@@ -236,20 +236,66 @@ if COMPILED:
 
     at_most_among_64, equal_among_64 = _compare_64("<="), _compare_64("==")
 
+    def _compare_8(comparison):
+        """Make f(array, at, bound): bit k says how the k-th of the float64 array[at : at + 8] compares."""
+
+        @intrinsic
+        def compare(typingctx, array, at, bound):
+            def codegen(context, builder, signature, args):
+                data = context.make_array(signature.args[0])(context, builder, args[0]).data
+                vector, lanes = ir.VectorType(ir.DoubleType(), 8), ir.VectorType(ir.IntType(32), 8)
+                pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
+                first = builder.insert_element(vector(ir.Undefined), args[2], ir.IntType(32)(0))
+                bounds = builder.shuffle_vector(first, vector(ir.Undefined), lanes([0] * 8))
+                found = builder.fcmp_ordered(comparison, builder.load(pointer, align=8), bounds)
+                return builder.zext(builder.bitcast(found, ir.IntType(8)), ir.IntType(64))
+
+            return types.uint64(array, types.uint64, types.float64), codegen
+
+        return compare
+
+    above_among_8, at_least_among_8 = _compare_8(">"), _compare_8(">=")
+
     @intrinsic
-    def above_among_8(typingctx, array, at, bound):
-        """Mark which of the float64 array[at : at + 8] exceed a bound: bit k for the k-th."""
+    def largest_of(typingctx, array, n):
+        """Return the largest of the float64 array[:n], n a multiple of 8; -inf where none is larger, NaN never."""
 
         def codegen(context, builder, signature, args):
             data = context.make_array(signature.args[0])(context, builder, args[0]).data
-            vector, lanes = ir.VectorType(ir.DoubleType(), 8), ir.VectorType(ir.IntType(32), 8)
-            pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
-            first = builder.insert_element(vector(ir.Undefined), args[2], ir.IntType(32)(0))
-            bounds = builder.shuffle_vector(first, vector(ir.Undefined), lanes([0] * 8))
-            found = builder.fcmp_ordered(">", builder.load(pointer, align=8), bounds)
-            return builder.zext(builder.bitcast(found, ir.IntType(8)), ir.IntType(64))
+            vector, word = ir.VectorType(ir.DoubleType(), 8), ir.IntType(64)
+            best = alloca_once_value(builder, vector([float("-inf")] * 8))
+            with for_range_slice(builder, word(0), args[1], word(8), word) as (at, _):
+                pointer = builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
+                here, so_far = builder.load(pointer, align=8), builder.load(best)
+                builder.store(builder.select(builder.fcmp_ordered(">", here, so_far), here, so_far), best)
+            found, lane = builder.load(best), ir.VectorType(ir.IntType(32), 8)
+            for step in (4, 2, 1):
+                other = builder.shuffle_vector(found, vector(ir.Undefined), lane([k ^ step for k in range(8)]))
+                found = builder.select(builder.fcmp_ordered(">", other, found), other, found)
+            return builder.extract_element(found, ir.IntType(32)(0))
 
-        return types.uint64(array, types.uint64, types.float64), codegen
+        return types.float64(array, types.uint64), codegen
+
+    @intrinsic
+    def least_above_among_64(typingctx, array, at, bound, among):
+        """Return the smallest of array[at : at + 64] above a bound among those marked, or the largest of its type."""
+
+        def codegen(context, builder, signature, args):
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            item, lanes = data.type.pointee, ir.VectorType(ir.IntType(32), 64)
+            vector = ir.VectorType(item, 64)
+            pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
+            first = builder.insert_element(vector(ir.Undefined), builder.trunc(args[2], item), ir.IntType(32)(0))
+            bounds = builder.shuffle_vector(first, vector(ir.Undefined), lanes([0] * 64))
+            values = builder.load(pointer, align=1)
+            marked = builder.bitcast(args[3], ir.VectorType(ir.IntType(1), 64))
+            counts = builder.and_(builder.icmp_unsigned(">", values, bounds), marked)
+            found = builder.select(counts, values, vector([(1 << item.width) - 1] * 64))
+            name = f"llvm.vector.reduce.umin.v64i{item.width}"
+            least = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(item, [vector]))
+            return builder.zext(builder.call(least, [found]), ir.IntType(64))
+
+        return types.uint64(array, types.uint64, types.uint64, types.uint64), codegen
 
     @intrinsic
     def choose_leaves(typingctx, columns, offsets, ranks, tree, leaves, at):
@@ -402,8 +448,18 @@ else:
     def at_most_among_64(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] <= bound) << k for k in range(64)))
 
+    def largest_of(array, n):
+        return max((float(value) for value in array[: int(n)] if value == value), default=-np.inf)
+
+    def least_above_among_64(array, at, bound, among):
+        found = [int(array[int(at) + k]) for k in range(64) if int(among) >> k & 1]
+        return np.uint64(min((value for value in found if value > bound), default=np.iinfo(array.dtype).max))
+
     def above_among_8(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] > bound) << k for k in range(8)))
+
+    def at_least_among_8(array, at, bound):
+        return np.uint64(sum(int(array[int(at) + k] >= bound) << k for k in range(8)))
 
     def equal_among_64(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] == bound) << k for k in range(64)))
@@ -607,6 +663,7 @@ __all__ = [
     "COMPILED",
     "above_among_8",
     "address_of",
+    "at_least_among_8",
     "at_most_among_64",
     "bit_count",
     "by_having",
@@ -622,7 +679,9 @@ __all__ = [
     "is_compiled",
     "jitable",
     "kernel",
+    "largest_of",
     "launch",
+    "least_above_among_64",
     "lowest_bit",
     "n_workers",
     "part",

@@ -12,12 +12,14 @@ import numpy as np
 
 from dtnumba._jit import (
     COMPILED,
-    above_among_8,
+    at_least_among_8,
     at_most_among_64,
     bit_count,
     by_type,
     equal_among_64,
     inline,
+    largest_of,
+    least_above_among_64,
     lowest_bit,
     part,
 )
@@ -64,7 +66,8 @@ class FewScratch(NamedTuple):
     codes: np.ndarray  # (p * 64,): 64 rows of a feature, then the next feature
     laid: np.ndarray  # (p + 1,) int64: the subtree for which a feature's codes were laid out last; then this subtree
     planes: np.ndarray  # (N_PLANES,) uint64: what the rows count, see the target kinds
-    ids: np.ndarray  # (64,) uint64: rows of a node
+    rows: np.ndarray  # (64,) uint64: rows of the subtree
+    ids: np.ndarray  # (64,) uint64: of these, the rows of a node
     members: np.ndarray  # (64,) uint64: rows of the nodes that wait
     waiting: np.ndarray  # (64,) int64: these nodes
     left: np.ndarray  # (n_cuts,) uint64: rows that each cut sends left
@@ -75,6 +78,7 @@ class FewScratch(NamedTuple):
             self.codes[worker],
             self.laid[worker],
             self.planes[worker],
+            self.rows[worker],
             self.ids[worker],
             self.members[worker],
             self.waiting[worker],
@@ -90,7 +94,7 @@ class FewScratch(NamedTuple):
 
 def new_few_scratch(codes, n_drawn, workers):
     """Allocate it for codes like these and nodes that look at so many features, or at more where these are constant."""
-    p, words = codes.shape[1], np.empty((2, workers, FEW), np.uint64)
+    p, words = codes.shape[1], np.empty((3, workers, FEW), np.uint64)
     # Two cuts a row and feature where values are missing, and what fills up the last block.
     cuts = np.empty((2, workers, n_drawn * 2 * FEW + 8), np.uint64)
     blocks = _aligned(workers * p * FEW, codes.dtype).reshape(workers, p * FEW)
@@ -133,7 +137,7 @@ class _BestOnBits(_OnBits):
 
     def choose_on_bits(self, job, scratch, members, m, total, n_groups):
         if m != _TWO:
-            record_best(self, job, scratch, m, total, n_groups)
+            record_best(self, job, scratch, members, m, total, n_groups)
 
 
 class _DrawnOnBits(_OnBits):
@@ -217,6 +221,8 @@ def grow_on_bits(splitter, job, scratch, root, free, chunk_end):
     nodes, start = growing.nodes, growing.nodes[root, START]
     n = nodes[root, STOP] - start
     few.laid[len(few.laid) - 1] += 1
+    for i in range(n):
+        few.rows[i] = splitter.rows[start + i]
     if growing.sums[root, 0, 0] == UNKNOWN:
         total = sum_rows(target, splitter, zero(target, scratch.work.total), start, start + n)
         store(target, total, growing.sums[root, 0])
@@ -229,7 +235,7 @@ def grow_on_bits(splitter, job, scratch, root, free, chunk_end):
         if is_pure(target, total, splitter, start, start):
             nodes[node, FEATURE] = LEAF
             continue
-        _seek(splitter, job, scratch, root, node, members, total)
+        _seek(splitter, job, scratch, n, node, members, total)
         if nodes[node, FEATURE] == LEAF:
             continue
         left_rows = _rows_left(splitter, nodes, few, node, members)
@@ -244,7 +250,7 @@ def grow_on_bits(splitter, job, scratch, root, free, chunk_end):
 
 
 @inline
-def _seek(splitter, job, scratch, root, node, members, total):
+def _seek(splitter, job, scratch, n, node, members, total):
     """Write the best split of a node, or make it a leaf."""
     growing, limits, few, p = job.growing, job.limits, scratch.few, len(scratch.features)
     weight, looked_at, m = weight_of(job.target, total), np.int64(0), np.uint64(0)
@@ -258,7 +264,8 @@ def _seek(splitter, job, scratch, root, node, members, total):
             draw(job.features, scratch, growing.keys[node], looked_at, last)
             for i in range(looked_at, last):
                 scratch.candidates.gain[scratch.features[i]] = NO_GAIN
-                _lay_out(splitter, growing.nodes, few, root, np.uint64(scratch.features[i]))
+                _lay_out(splitter, few, n, np.uint64(scratch.features[i]))
+            for i in range(looked_at, last):
                 found = look_on_bits(splitter, job, scratch, node, i, members, m, total, found)
             looked_at, last = last, last + 1
         if found > 0:
@@ -278,13 +285,13 @@ def _rows_left(splitter, nodes, few, node, members):
 
 
 @inline
-def _lay_out(splitter, nodes, few, root, f):
-    """Copy a feature's codes of a subtree's rows side by side, if that was not done yet."""
+def _lay_out(splitter, few, n, f):
+    """Copy a feature's codes of a subtree's n rows side by side, if that was not done yet."""
     if few.laid[f] != few.laid[len(few.laid) - 1]:
         few.laid[f] = few.laid[len(few.laid) - 1]
-        start, base = np.uint64(nodes[root, START]), f * _FEW
-        for i in range(np.uint64(nodes[root, STOP]) - start):
-            few.codes[base + i] = splitter.codes[np.uint64(splitter.rows[start + i]), f]
+        base = f * _FEW
+        for i in range(np.uint64(n)):
+            few.codes[base + i] = splitter.codes[few.rows[i], f]
 
 
 @inline
@@ -329,7 +336,7 @@ def record_pair(splitter, job, scratch, i, total):
 
 
 @inline
-def record_best(splitter, job, scratch, m, total, n_groups):
+def record_best(splitter, job, scratch, members, m, total, n_groups):
     """Write the best of the cuts listed among the candidates."""
     few, work, target, limits = scratch.few, scratch.work, job.target, job.limits
     scores, criterion, planes = work.scores, job.criterion, bit_planes(target, few.planes)
@@ -337,40 +344,38 @@ def record_best(splitter, job, scratch, m, total, n_groups):
     # A multiple of what a vector holds: the rest would be scored one by one.
     for k in range((n_groups * m + _BLOCK - _ONE) & ~(_BLOCK - _ONE) if COMPILED else n_groups * m):
         n_left = bit_count(few.left[k])
-        is_legal_size = (n_left >= least) & (n_left <= most)
-        if COMPILED or is_legal_size:  # no branch in vectors; interpreted, an empty side would divide by zero
+        may_be = (n_left >= least) & (n_left <= most)
+        if COMPILED or may_be:  # no branch in vectors; interpreted, an empty side would divide by zero
             left = sums_of_bits(target, few.left[k], planes)
-            score = split_score(target, criterion, left, rest(target, total, left, work.right), work)
-            scores[k] = score if is_legal_size else NO_GAIN
+            right = rest(target, total, left, work.right)
+            score = split_score(target, criterion, left, right, work)
+            may_be &= is_legal(target, limits, 0, left, right)
+            scores[k] = score if may_be else NO_GAIN
         else:
             scores[k] = NO_GAIN
-    best, bar, tie, place = np.int64(-1), NO_GAIN, NO_GAIN, _ALL
-    for block in range(np.uint64(0), n_groups * m, _BLOCK):
-        above = above_among_8(scores, block, tie)
-        while above != 0:
-            k = block + np.uint64(lowest_bit(above))
-            above, group = above & (above - _ONE), k // m
-            if group < n_groups and scores[k] > tie:
-                f = scratch.features[few.place[group] >> _DRAW]
-                # Rows do not stand in the order of their codes, so of near-equal scores the first place wins.
-                here = few.place[group] | np.uint64(few.codes[np.uint64(f) * _FEW + few.ids[k - group * m]])
-                if scores[k] > bar or here < place:
-                    left = sums_of_bits(target, few.left[k], planes)
-                    if is_legal(target, limits, f, left, rest(target, total, left, work.right)):
-                        best, place, score = np.int64(k), here, scores[k]
-                        bar, tie = score + TIE * abs(score), score - TIE * abs(score)
-    if best < 0:
+    n_scores = (n_groups * m + _BLOCK - _ONE) & ~(_BLOCK - _ONE)
+    for k in range(n_groups * m, n_scores):
+        scores[k] = NO_GAIN
+    largest, best, place = largest_of(scores, n_scores), np.uint64(0), _ALL
+    if largest == NO_GAIN:
         return
-    f, code, after, has_missing = scratch.features[place >> _DRAW], place & _CODE, _CODE, False
-    base, missing_code = np.uint64(f) * _FEW, np.uint64(splitter.n_codes[f])
-    for j in range(m):
-        other = np.uint64(few.codes[base + few.ids[j]])
-        has_missing |= other == missing_code
-        if other > code and other < after:
-            after = other
-    side = np.int64((place >> _SIDE) & _ONE)
-    split = (np.int64(bit_count(few.left[best])), np.int64(code), np.int64(after), side, has_missing)
-    left = sums_of_bits(target, few.left[best], planes)
+    # Rows do not stand in the order of their codes, so of near-equal scores the first place wins.
+    bar = largest - TIE * abs(largest)
+    for block in range(np.uint64(0), n_scores, _BLOCK):
+        found = at_least_among_8(scores, block, bar)
+        while found != 0:
+            k = block + np.uint64(lowest_bit(found))
+            found, group = found & (found - _ONE), k // m
+            f = np.uint64(scratch.features[few.place[group] >> _DRAW])
+            here = few.place[group] | np.uint64(few.codes[f * _FEW + few.ids[k - group * m]])
+            if here < place:
+                best, place = k, here
+    f, code, side = scratch.features[place >> _DRAW], place & _CODE, np.int64((place >> _SIDE) & _ONE)
+    base, left_rows = np.uint64(f) * _FEW, few.left[best]
+    after = np.int64(least_above_among_64(few.codes, base, code, members))
+    has_missing = (equal_among_64(few.codes, base, np.uint64(splitter.n_codes[f])) & members) != 0
+    split = (np.int64(bit_count(left_rows)), np.int64(code), after, side, has_missing)
+    left = sums_of_bits(target, left_rows, planes)
     record_cut(target, splitter, job, total, work, scratch.candidates, f, left, split)
 
 
