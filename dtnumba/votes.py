@@ -118,7 +118,8 @@ def _rows_a_block(cells, packed, workers):
     """Return rows a block: enough blocks for all workers, and more rows for larger trees."""
     tree_bytes = packed.n_bytes // len(packed.starts)
     most = max(_PER_NODE * tree_bytes // (cells.n_columns * cells.flat.itemsize), _FEW_ROWS)
-    n_blocks = max(workers, -(-cells.n_rows // min(most, _MANY_ROWS)))
+    n_blocks = -(-cells.n_rows // min(most, _MANY_ROWS))
+    n_blocks = -(-n_blocks // workers) * workers  # five blocks would keep the second of two workers idle for a fifth
     return -(-cells.n_rows // (n_blocks * LANES)) * LANES
 
 
