@@ -55,8 +55,8 @@ _FEW, _ONE, _TWO, _ALL = np.uint64(FEW), np.uint64(1), np.uint64(2), ~np.uint64(
 _CODE, _SIDE, _DRAW = np.uint64((1 << 32) - 1), np.uint64(32), np.uint64(33)
 # Cuts scored at once, without a remainder that would be scored one by one.
 _BLOCK = np.uint64(8)
-# Words that say how often the rows of each class count: a word for each bit of a count.
-N_PLANES = 64
+# Words that say how often the rows of each class count: a word for each bit of a count, at most.
+N_PLANES = 8
 
 
 @part

@@ -461,6 +461,7 @@ class CountedTwoClasses(_TwoNumbers, ClassLeaves, _CountedClassFields):
                 planes[first + b] |= ((count >> b) & np.uint64(1)) << np.uint64(i)
         return largest >> np.uint64(COUNT_BITS) == 0
 
+    # Classes beyond two take as many words each, and gain a twentieth where two classes gain a fifth.
     def bit_planes(self, planes):
         return (planes[0], planes[1], planes[2], planes[3], planes[4], planes[5])
 
@@ -600,28 +601,6 @@ class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
             items[2] + (count & -np.int64(word == 2)),
             items[3] + (count & -np.int64(word == 3)),
         )
-
-    def load_bits(self, rows, start, n, planes):
-        for b in range(COUNT_BITS * len(self.zeros)):
-            planes[b] = np.uint64(0)
-        largest = np.uint64(0)
-        for i in range(n):
-            row = row_at(rows, start + i)
-            count, first = np.uint64(self.weights[row]), np.uint64(COUNT_BITS) * np.uint64(self.label[row])
-            largest |= count
-            for b in range(np.uint64(COUNT_BITS)):
-                planes[first + b] |= ((count >> b) & np.uint64(1)) << np.uint64(i)
-        return largest >> np.uint64(COUNT_BITS) == 0
-
-    def bit_planes(self, planes):
-        return planes
-
-    def sums_of_bits(self, left, planes):
-        stats = self.zeros
-        for k in range(len(stats)):
-            first = np.uint64(COUNT_BITS * k)
-            stats = with_item(stats, k, float(counted(left, planes[first], planes[first + np.uint64(1)], planes[first + np.uint64(2)])))
-        return stats
 
     def put_items(self, hist, at, items):
         for k in range(np.uint64(self.n_stats)):
