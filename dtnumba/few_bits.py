@@ -30,6 +30,7 @@ from dtnumba.growing import FEATURE, LAST_LEFT, LEAF, MISSING_LEFT, START, STOP,
 from dtnumba.monotone import AnyShape
 from dtnumba.scan import NOTHING, is_heavier, is_legal, record_split
 from dtnumba.scan_bins import record_cut
+from dtnumba.shallow import aligned
 from dtnumba.split_test import NoTest
 from dtnumba.splitters.histogram import DrawnHistogram, fields_with
 from dtnumba.splitters.random_bins import RandomBins, random_fields_with
@@ -86,7 +87,6 @@ class FewScratch(NamedTuple):
             self.place[worker],
         )
 
-
     @property
     def n_cuts(self):
         return self.left.shape[1]
@@ -97,16 +97,9 @@ def new_few_scratch(codes, n_drawn, workers):
     p, words = codes.shape[1], np.empty((3, workers, FEW), np.uint64)
     # Two cuts a row and feature where values are missing, and what fills up the last block.
     cuts = np.empty((2, workers, n_drawn * 2 * FEW + 8), np.uint64)
-    blocks = _aligned(workers * p * FEW, codes.dtype).reshape(workers, p * FEW)
+    blocks = aligned(workers * p * FEW, codes.dtype).reshape(workers, p * FEW)
     planes, waiting = np.empty((workers, N_PLANES), np.uint64), np.empty((workers, FEW), np.int64)
     return FewScratch(blocks, np.zeros((workers, p + 1), np.int64), planes, *words, waiting, *cuts)
-
-
-def _aligned(n, dtype):
-    """Return n zeros from the start of a cache line on: a load across two lines takes twice as long."""
-    raw = np.zeros(n * dtype.itemsize + FEW, np.uint8)
-    first = -raw.ctypes.data % FEW
-    return raw[first : first + n * dtype.itemsize].view(dtype)
 
 
 class _OnBits:

@@ -5,10 +5,12 @@ a node's split depends on its rows and its path alone. Large nodes are worked on
 feature; once they are small, whole subtrees are shared out.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dtnumba import rng
-from dtnumba._jit import by_having, inline, jitable, kernel, take_ticket
+from dtnumba._jit import by_having, inline, jitable, kernel, part, take_ticket
 from dtnumba.criteria import NO_GAIN, choose
 from dtnumba.frontier import draw, list_drawn, pop, push
 from dtnumba.growing import (
@@ -30,7 +32,6 @@ from dtnumba.growing import (
     STOP,
     UNKNOWN,
     Job,
-    NothingFew,
     Scratch,
 )
 from dtnumba.interactions import allowed, note_parent
@@ -60,6 +61,14 @@ NO_LIMIT = np.int64(1 << 62)
 # Deepest stack of a depth-first growth that takes the smaller child first: it halves at every push.
 DEPTH_FIRST_FRONTIER = 64
 OPEN = LEAF - 1  # a node that is neither a leaf nor split yet
+
+
+@part
+class NothingFew(NamedTuple):
+    """Subtrees of few rows are grown like others."""
+
+    def pick(self, worker):
+        return self
 
 
 def most_nodes(n_rows, limits):

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import part
 from dtnumba.sparse_memory import sparse_empty
 
 # Columns of Growing.nodes
@@ -65,14 +64,6 @@ class Scratch(NamedTuple):
     frontier: np.ndarray  # (k,) int64: nodes that have a split and wait to be divided
     own: object  # the splitter's
     few: object  # for subtrees of few rows: NothingFew where these are grown like others
-
-
-@part
-class NothingFew(NamedTuple):
-    """Nothing."""
-
-    def pick(self, worker):
-        return self
 
 
 def new_growing(most_nodes: int, n_sums: int, workers: int, bounded: bool, linked: bool) -> Growing:

@@ -399,8 +399,8 @@ COUNT_BITS = 3  # of how often a row counts: a bootstrap draws one of 100,000 ro
 @inline
 def counted(rows, ones, twos, fours):
     """Return how often some rows count in all, given which of them have each bit of their count."""
-    total = bit_count(rows & ones) + (bit_count(rows & twos) << np.uint64(1)) + (bit_count(rows & fours) << np.uint64(2))
-    return np.int64(total)
+    total = bit_count(rows & ones) + (bit_count(rows & twos) << np.uint64(1))
+    return np.int64(total + (bit_count(rows & fours) << np.uint64(2)))
 
 
 _32 = np.int64(32)
