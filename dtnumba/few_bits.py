@@ -28,9 +28,9 @@ from dtnumba.frontier import draw, list_drawn
 from dtnumba.grow import NO_LIMIT, admit_children, settle, take_pair
 from dtnumba.growing import FEATURE, LAST_LEFT, LEAF, MISSING_LEFT, START, STOP, UNKNOWN
 from dtnumba.monotone import AnyShape
+from dtnumba.packed_forest import aligned
 from dtnumba.scan import NOTHING, is_heavier, is_legal, record_split
 from dtnumba.scan_bins import record_cut
-from dtnumba.shallow import aligned
 from dtnumba.split_test import NoTest
 from dtnumba.splitters.histogram import DrawnHistogram, fields_with
 from dtnumba.splitters.random_bins import RandomBins, random_fields_with
