@@ -1,6 +1,7 @@
 """Run every benchmark, each script in a process of its own, and print one Markdown table.
 
-usage: python benchmarks/all.py [NAME ...] [--quick] [--data FOLDER] [--repeats N] [--threads N] [--onedal PYTHON]
+usage: python benchmarks/all.py [NAME ...] [--quick] [--data FOLDER] [--repeats N] [--threads N]
+           [--onedal PYTHON] [--weka JAR]
 
 A name is that of a script without bench_ and .py; forests stands for all that measure forests. None: everything.
 """
@@ -26,6 +27,7 @@ TREES = (
     "batches",
     "classes",
     "categories",
+    "c45",
     "start",
 )
 CHOOSING = ("validation",)

@@ -1,38 +1,19 @@
 """Forests on tables with categories and holes, against the same forest on plain numbers."""
 
-import csv
-import gzip
-import json
 import sys
 
 import numpy as np
-from data import H, categories
+from data import H, categories, labelled
 from measure import at_most, demand, main, side_by_side
 
 from dtnumba import RandomForestClassifier
 
 
 def adult(folder):
-    """Read the census table: codes of categories as numbers, NaN where missing, and which columns are categories."""
-    about = json.loads((folder / "datasets.json").read_text(encoding="utf-8"))["adult"]
-    with gzip.open(folder / about["file"], "rt", newline="", encoding="utf-8") as file:
-        rows = list(csv.reader(file))[1:]
-    columns, nominal, y = [], [], None
-    for k, column in enumerate(about["schema"]):
-        cells = [row[k] for row in rows]
-        if column["kind"] == "numeric":
-            values = np.array([np.nan if cell == "NA" else float(cell) for cell in cells])
-        else:
-            codes = {level: float(i) for i, level in enumerate(column["levels"])}
-            values = np.array([codes.get(cell, np.nan) for cell in cells])
-        if column["name"] == about["target"]:
-            y = values.astype(np.int64)
-        else:
-            columns.append(values)
-            nominal.append(column["kind"] == "nominal")
-    X = np.column_stack(columns)
+    """Read the census table: rows to learn from, rows held out, and which columns are categories."""
+    X, y, nominal = labelled(folder, "adult")
     is_test = np.random.default_rng(0).random(len(y)) < 1 / 3
-    return X[~is_test], y[~is_test], X[is_test], y[is_test], np.array(nominal)
+    return X[~is_test], y[~is_test], X[is_test], y[is_test], nominal
 
 
 def census(options):

@@ -6,8 +6,12 @@ H           28 numeric columns, two classes, a twentieth of the labels wrong (sc
 friedman    Friedman-1: 20 columns of which 5 count, and unit noise
 categories  ten columns of up to 10,000 levels, as int32
 covtype     forest cover types, 12 columns, 7 classes; read from a folder that the caller names
+labelled    any table of classes of that folder, as its datasets.json describes it: X as float64, y, and what is nominal
 """
 
+import csv
+import gzip
+import json
 import os
 import tempfile
 import uuid
@@ -84,3 +88,38 @@ def covtype(folder, rows=None):
     hashed = np.arange(len(y), dtype=np.uint64) * np.uint64(2_654_435_761) % np.uint64(1 << 32)
     is_test = (hashed >> np.uint64(16)) % np.uint64(3) == 2
     return X[~is_test][:rows], y[~is_test][:rows], X[is_test], y[is_test]
+
+
+def described(folder):
+    """Return what ``datasets.json`` says of each table of a folder."""
+    return json.loads((folder / "datasets.json").read_text(encoding="utf-8"))
+
+
+def labelled(folder, name):
+    """Read a table: categories as numbers, NaN where missing; the classes; which columns are categories.
+
+    Rows without a class are left out.
+    """
+    about = described(folder)[name]
+    path, columns, nominal, y = folder / about["file"], [], [], None
+    if path.suffix == ".npz":
+        with np.load(path) as stored:
+            cells = [stored[column["name"]] for column in about["schema"]]
+    else:
+        with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
+            cells = list(zip(*list(csv.reader(file))[1:], strict=True))
+    for given, column in zip(cells, about["schema"], strict=True):
+        if path.suffix == ".npz":
+            values = given.astype(np.float64)
+        elif column["kind"] == "numeric":
+            values = np.array([np.nan if cell == "NA" else float(cell) for cell in given])
+        else:
+            codes = {level: float(i) for i, level in enumerate(column["levels"])}
+            values = np.array([codes.get(cell, np.nan) for cell in given])
+        if column["name"] == about["target"]:
+            y = values
+        else:
+            columns.append(values)
+            nominal.append(column["kind"] == "nominal")
+    has_label = ~np.isnan(y)
+    return np.column_stack(columns)[has_label], y[has_label].astype(np.int64), np.array(nominal)

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 HERE = Path(__file__).parent
-VERSIONED = ("dtnumba", "numba", "llvmlite", "numpy", "scikit-learn", "tbb", "ydf", "onnxruntime", "skl2onnx")
+VERSIONED = ("dtnumba", "numba", "llvmlite", "numpy", "scikit-learn", "tbb", "c50py", "ydf", "onnxruntime", "skl2onnx")
 COLUMNS = ("job", "peer", "ours", "ratio", "target", "reached")
 
 
@@ -31,6 +31,7 @@ class Options:
     data: Path | None
     json: Path | None
     onedal: Path | None
+    weka: Path | None
 
     def size(self, full, quick):
         """Return the number of rows of a job whose target is for ``full`` rows."""
@@ -167,7 +168,7 @@ def parse(description, argv=None):
     threads = min(2, os.cpu_count() or 1)
     parser.add_argument("--threads", type=int, default=threads, metavar="N", help="ours (default: 2, as the targets)")
     parser.add_argument("--quick", action="store_true", help="small tables; the targets do not apply")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="where covtype.npz lies, for the rows on real data")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="has covtype.npz, datasets.json: real data")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there, too")
     parser.add_argument(
         "--onedal",
@@ -175,6 +176,13 @@ def parse(description, argv=None):
         metavar="PYTHON",
         default=os.environ.get("DTNUMBA_ONEDAL_PYTHON") or None,
         help="a Python that has scikit-learn-intelex, for the rows against oneDAL (default: $DTNUMBA_ONEDAL_PYTHON)",
+    )
+    parser.add_argument(
+        "--weka",
+        type=Path,
+        metavar="JAR",
+        default=os.environ.get("DTNUMBA_WEKA_JAR") or None,
+        help="weka.jar, for the rows against Weka's J48 (default: $DTNUMBA_WEKA_JAR)",
     )
     return Options(**vars(parser.parse_args(argv)))
 

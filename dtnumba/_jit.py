@@ -27,13 +27,13 @@ from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import intrinsic, overload, register_jitable
 
-from dtnumba._absorb import absorbed_options
+from dtnumba._absorb import absorbed_options, kernel_options
 from dtnumba._cache import keep_on_disk
 
 # Room for a task: one of thirty arrays takes 2 kB.
 _TASK_BYTES = 8192
 COMPILED = not config.DISABLE_JIT
-_HOUSE = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
+_HOUSE = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False, **kernel_options()}
 
 
 def kernel(function=None, **options):

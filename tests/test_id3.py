@@ -138,7 +138,7 @@ def test_one_class_is_one_leaf():
 
 
 def test_bad_parameters_are_named():
-    bad = {"measure": "twoing", "base": 1, "numeric": "interval", "binary": 2, "max_depth": 0, "max_leaf_nodes": 1}
+    bad = {"measure": "twoing", "base": 0.5, "numeric": "interval", "binary": 2, "max_depth": 0, "max_leaf_nodes": 1}
     for name, value in bad.items():
         with pytest.raises((ValueError, TypeError), match=f"'{name}' parameter of ID3Classifier"):
             ID3Classifier(**{name: value}).fit([["a"]], [0])

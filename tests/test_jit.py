@@ -1,5 +1,6 @@
 """The one module over Numba: dispatch by type, launching on threads, what a user's function is told."""
 
+import gc
 import pkgutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -77,6 +78,27 @@ def test_the_lowest_bit_is_found():
     bits = np.empty(len(words), np.int64)
     write_lowest_bits(words, bits)
     assert bits.tolist() == [0, 1, 2, 63, 40]
+
+
+@compiled_only
+@pytest.mark.parametrize("is_on", [True, False])
+def test_no_garbage_is_collected_while_a_kernel_compiles(is_on, monkeypatch):
+    seen, compile_extra = [], numba.core.compiler.Compiler.compile_extra
+
+    def noting(compiler, function):
+        seen.append(gc.isenabled())
+        return compile_extra(compiler, function)
+
+    monkeypatch.setattr(numba.core.compiler.Compiler, "compile_extra", noting)
+    (gc.enable if is_on else gc.disable)()
+    try:
+        fresh = _jit.njit(**_jit._HOUSE)(lambda x: x + 1)  # a kernel that the disk does not keep
+        assert fresh(1.0) == 2.0
+        after = gc.isenabled()
+    finally:
+        gc.enable()
+    assert seen == [False]
+    assert after is is_on
 
 
 @part

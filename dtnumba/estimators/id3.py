@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # A gain below is what rounding leaves of none.
 _SOME_GAIN = 1e-12
-_BASE = Legal(lambda value: is_real(value) and value > 0.0 and value != 1.0, "a positive number other than 1")
+_BASE = Legal(lambda value: is_real(value) and value > 1.0, "a finite number above 1")  # below 1 entropy is negative
 
 
 def ending_unseen(trees: Trees) -> Trees:
