@@ -21,7 +21,7 @@ from llvmlite import ir
 from numba import int64, njit, prange
 from numba._dispatcher import compute_fingerprint
 from numba.core import config, types
-from numba.core.cgutils import alloca_once
+from numba.core.cgutils import alloca_once, for_range_slice
 from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.cpython.unsafe.tuple import tuple_setitem
@@ -249,6 +249,78 @@ if COMPILED:
 
         return types.uint64(array, types.uint64, types.float64), codegen
 
+    def _all_lanes(builder, value, lanes):
+        """Return a vector of the same number in every lane."""
+        vector = ir.VectorType(value.type, lanes)
+        first = builder.insert_element(vector(ir.Undefined), value, ir.IntType(32)(0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+        return builder.shuffle_vector(first, vector(ir.Undefined), zeros)
+
+    @intrinsic
+    def add_up_to_8(typingctx, bounds, at, codes, n, numbers, sums):
+        """Write to sums[0, at:at + 8] and sums[1, at:at + 8] what the rows of codes up to each of 8 bounds add up to.
+
+        ``bounds`` and ``codes`` are int64, and ``numbers`` two numbers a row: numbers[2 * i] and the next one. n is a
+        multiple of four. A comparison and two additions a row for all eight bounds, and no branch.
+        """
+
+        def codegen(context, builder, signature, args):
+            bound, code, number = (
+                context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 2, 4)
+            )
+            out = context.make_array(signature.args[5])(context, builder, args[5])
+            vector, word, unrolled = ir.VectorType(ir.IntType(64), 8), ir.IntType(64), 4
+            bounds_8 = builder.load(builder.bitcast(builder.gep(bound, [args[1]]), vector.as_pointer()), align=8)
+            totals = [alloca_once(builder, vector) for _ in range(2)]
+            for total in totals:
+                builder.store(vector(None), total)
+            with for_range_slice(builder, word(0), args[3], word(unrolled), intp=word) as (first, _):
+                found = [builder.load(total) for total in totals]
+                for step in range(unrolled):
+                    i = builder.add(first, word(step))
+                    row = _all_lanes(builder, builder.load(builder.gep(code, [i])), 8)
+                    is_below = builder.icmp_signed("<=", row, bounds_8)
+                    for k in range(2):
+                        place = builder.add(builder.shl(i, word(1)), word(k))
+                        item = _all_lanes(builder, builder.load(builder.gep(number, [place])), 8)
+                        found[k] = builder.add(found[k], builder.select(is_below, item, vector(None)))
+                for total, value in zip(totals, found, strict=True):
+                    builder.store(value, total)
+            columns = builder.extract_value(out.shape, 1)
+            for k, total in enumerate(totals):
+                place = builder.add(builder.mul(columns, word(k)), args[1])
+                pointer = builder.bitcast(builder.gep(out.data, [place]), vector.as_pointer())
+                builder.store(builder.load(total), pointer, align=8)
+            return context.get_dummy_value()
+
+        return types.void(bounds, types.uint64, codes, types.uint64, numbers, sums), codegen
+
+    @intrinsic
+    def largest_among(typingctx, array, n):
+        """Return the largest of the float64 array[:n] that are numbers, below all where none is; n in steps of 8."""
+
+        def codegen(context, builder, signature, args):
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            vector, word, lanes = ir.VectorType(ir.DoubleType(), 8), ir.IntType(64), ir.VectorType(ir.IntType(32), 8)
+            largest = alloca_once(builder, vector)
+
+            def keep_larger(values):
+                so_far = builder.load(largest)
+                found = builder.fcmp_ordered(">", values, so_far)
+                builder.store(builder.select(found, values, so_far), largest)
+
+            builder.store(vector([float("-inf")] * 8), largest)
+            with for_range_slice(builder, word(0), args[1], word(8), intp=word) as (first, _):
+                pointer = builder.bitcast(builder.gep(data, [first]), vector.as_pointer())
+                keep_larger(builder.load(pointer, align=8))
+            for step in (4, 2, 1):
+                values = builder.load(largest)
+                turned = lanes([(lane + step) % 8 for lane in range(8)])
+                keep_larger(builder.shuffle_vector(values, values, turned))
+            return builder.extract_element(builder.load(largest), ir.IntType(32)(0))
+
+        return types.float64(array, types.uint64), codegen
+
     @intrinsic
     def choose_leaves(typingctx, columns, offsets, ranks, tree, leaves, at):
         """Write to leaves[at:at + 64] which leaf of a complete tree of depth 6 each of 64 rows ends in.
@@ -402,6 +474,15 @@ else:
 
     def above_among_8(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] > bound) << k for k in range(8)))
+
+    def add_up_to_8(bounds, at, codes, n, numbers, sums):
+        for k in range(int(at), int(at) + 8):
+            rows = [i for i in range(int(n)) if codes[i] <= bounds[k]]
+            for j in range(2):
+                sums[j, k] = sum(int(numbers[2 * i + j]) for i in rows)
+
+    def largest_among(array, n):
+        return max((float(x) for x in array[: int(n)] if x == x), default=float("-inf"))
 
     def equal_among_64(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] == bound) << k for k in range(64)))
@@ -604,6 +685,7 @@ def _run_masked(entry, address, workers):
 __all__ = [
     "COMPILED",
     "above_among_8",
+    "add_up_to_8",
     "address_of",
     "at_most_among_64",
     "bit_count",
@@ -620,6 +702,7 @@ __all__ = [
     "is_compiled",
     "jitable",
     "kernel",
+    "largest_among",
     "launch",
     "lowest_bit",
     "n_workers",
