@@ -215,6 +215,13 @@ if COMPILED:
 
         return types.uint64(array, types.uint64), codegen
 
+    def _all_lanes(builder, value, lanes):
+        """Return a vector of the same number in every lane."""
+        vector = ir.VectorType(value.type, lanes)
+        first = builder.insert_element(vector(ir.Undefined), value, ir.IntType(32)(0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+        return builder.shuffle_vector(first, vector(ir.Undefined), zeros)
+
     def _compare_64(comparison):
         """Make f(array, at, bound): bit k says how the k-th of array[at : at + 64] compares; bytes take one compare."""
 
@@ -222,11 +229,9 @@ if COMPILED:
         def compare(typingctx, array, at, bound):
             def codegen(context, builder, signature, args):
                 data = context.make_array(signature.args[0])(context, builder, args[0]).data
-                item, lanes = data.type.pointee, ir.VectorType(ir.IntType(32), 64)
-                vector = ir.VectorType(item, 64)
-                pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
-                first = builder.insert_element(vector(ir.Undefined), builder.trunc(args[2], item), ir.IntType(32)(0))
-                bounds = builder.shuffle_vector(first, vector(ir.Undefined), lanes([0] * 64))
+                item = data.type.pointee
+                pointer = builder.bitcast(builder.gep(data, [args[1]]), ir.VectorType(item, 64).as_pointer())
+                bounds = _all_lanes(builder, builder.trunc(args[2], item), 64)
                 found = builder.icmp_unsigned(comparison, builder.load(pointer, align=1), bounds)
                 return builder.bitcast(found, ir.IntType(64))
 
@@ -243,10 +248,9 @@ if COMPILED:
         def compare(typingctx, array, at, bound):
             def codegen(context, builder, signature, args):
                 data = context.make_array(signature.args[0])(context, builder, args[0]).data
-                vector, lanes = ir.VectorType(ir.DoubleType(), 8), ir.VectorType(ir.IntType(32), 8)
+                vector = ir.VectorType(ir.DoubleType(), 8)
                 pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
-                first = builder.insert_element(vector(ir.Undefined), args[2], ir.IntType(32)(0))
-                bounds = builder.shuffle_vector(first, vector(ir.Undefined), lanes([0] * 8))
+                bounds = _all_lanes(builder, args[2], 8)
                 found = builder.fcmp_ordered(comparison, builder.load(pointer, align=8), bounds)
                 return builder.zext(builder.bitcast(found, ir.IntType(8)), ir.IntType(64))
 
@@ -282,11 +286,10 @@ if COMPILED:
 
         def codegen(context, builder, signature, args):
             data = context.make_array(signature.args[0])(context, builder, args[0]).data
-            item, lanes = data.type.pointee, ir.VectorType(ir.IntType(32), 64)
+            item = data.type.pointee
             vector = ir.VectorType(item, 64)
             pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
-            first = builder.insert_element(vector(ir.Undefined), builder.trunc(args[2], item), ir.IntType(32)(0))
-            bounds = builder.shuffle_vector(first, vector(ir.Undefined), lanes([0] * 64))
+            bounds = _all_lanes(builder, builder.trunc(args[2], item), 64)
             values = builder.load(pointer, align=1)
             marked = builder.bitcast(args[3], ir.VectorType(ir.IntType(1), 64))
             counts = builder.and_(builder.icmp_unsigned(">", values, bounds), marked)
@@ -296,6 +299,45 @@ if COMPILED:
             return builder.zext(builder.call(least, [found]), ir.IntType(64))
 
         return types.uint64(array, types.uint64, types.uint64, types.uint64), codegen
+
+    @intrinsic
+    def add_up_to_8(typingctx, bounds, at, codes, n, numbers, sums):
+        """Write to sums[0, at:at + 8] and sums[1, at:at + 8] what the rows of codes up to each of 8 bounds add up to.
+
+        ``bounds`` and ``codes`` are int64, and ``numbers`` two numbers a row: numbers[2 * i] and the next one. n is a
+        multiple of four. A comparison and two additions a row for all eight bounds, and no branch.
+        """
+
+        def codegen(context, builder, signature, args):
+            bound, code, number = (
+                context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 2, 4)
+            )
+            out = context.make_array(signature.args[5])(context, builder, args[5])
+            vector, word, unrolled = ir.VectorType(ir.IntType(64), 8), ir.IntType(64), 4
+            bounds_8 = builder.load(builder.bitcast(builder.gep(bound, [args[1]]), vector.as_pointer()), align=8)
+            totals = [alloca_once(builder, vector) for _ in range(2)]
+            for total in totals:
+                builder.store(vector(None), total)
+            with for_range_slice(builder, word(0), args[3], word(unrolled), intp=word) as (first, _):
+                found = [builder.load(total) for total in totals]
+                for step in range(unrolled):
+                    i = builder.add(first, word(step))
+                    row = _all_lanes(builder, builder.load(builder.gep(code, [i])), 8)
+                    is_below = builder.icmp_signed("<=", row, bounds_8)
+                    for k in range(2):
+                        place = builder.add(builder.shl(i, word(1)), word(k))
+                        item = _all_lanes(builder, builder.load(builder.gep(number, [place])), 8)
+                        found[k] = builder.add(found[k], builder.select(is_below, item, vector(None)))
+                for total, value in zip(totals, found, strict=True):
+                    builder.store(value, total)
+            columns = builder.extract_value(out.shape, 1)
+            for k, total in enumerate(totals):
+                place = builder.add(builder.mul(columns, word(k)), args[1])
+                pointer = builder.bitcast(builder.gep(out.data, [place]), vector.as_pointer())
+                builder.store(builder.load(total), pointer, align=8)
+            return context.get_dummy_value()
+
+        return types.void(bounds, types.uint64, codes, types.uint64, numbers, sums), codegen
 
     @intrinsic
     def choose_leaves(typingctx, columns, offsets, ranks, tree, leaves, at):
@@ -460,6 +502,13 @@ else:
 
     def at_least_among_8(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] >= bound) << k for k in range(8)))
+
+    def add_up_to_8(bounds, at, codes, n, numbers, sums):
+        for k in range(int(at), int(at) + 8):
+            rows = [i for i in range(int(n)) if codes[i] <= bounds[k]]
+            for j in range(2):
+                sums[j, k] = sum(int(numbers[2 * i + j]) for i in rows)
+
 
     def equal_among_64(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] == bound) << k for k in range(64)))
@@ -662,6 +711,7 @@ def _run_masked(entry, address, workers):
 __all__ = [
     "COMPILED",
     "above_among_8",
+    "add_up_to_8",
     "address_of",
     "at_least_among_8",
     "at_most_among_64",

@@ -201,10 +201,15 @@ def on_bits(splitter, target, criterion, limits, groups):
     Bits are for targets whose rows are counted, and for growth that asks of a node no more than its size.
     """
     kind = ON_BITS.get(type(splitter))
+    is_free = kind and hasattr(target, "sums_of_bits") and grows_freely(splitter, criterion, limits, groups)
+    return kind(*splitter) if is_free else splitter
+
+
+def grows_freely(splitter, criterion, limits, groups):
+    """Tell whether growth asks of a node no more than its size, and of a split no more than its gain."""
     by_gain = not hasattr(type(criterion), "choose") and limits.max_leaves >= NO_LIMIT
     is_free = isinstance(limits.test, NoTest) and isinstance(limits.monotone, AnyShape) and groups is None
-    draws = limits.n_drawn < splitter.codes.shape[1]
-    return kind(*splitter) if kind and by_gain and is_free and draws and hasattr(target, "sums_of_bits") else splitter
+    return by_gain and is_free and limits.n_drawn < splitter.codes.shape[1]
 
 
 @inline
@@ -231,7 +236,7 @@ def grow_on_bits(splitter, job, scratch, root, free, chunk_end):
         _seek(splitter, job, scratch, n, node, members, total)
         if nodes[node, FEATURE] == LEAF:
             continue
-        left_rows = _rows_left(splitter, nodes, few, node, members)
+        left_rows = rows_left(splitter, nodes, few, node, members)
         left, free, chunk_end = take_pair(growing, free, chunk_end)
         admit_children(growing, job.limits, node, nodes[node, START] + np.int64(bit_count(left_rows)), left)
         for side in range(2):
@@ -268,7 +273,7 @@ def _seek(splitter, job, scratch, n, node, members, total):
 
 
 @inline
-def _rows_left(splitter, nodes, few, node, members):
+def rows_left(splitter, nodes, few, node, members):
     """Return which rows of a node that has its split go left."""
     f = np.uint64(nodes[node, FEATURE])
     left = at_most_among_64(few.codes, f * _FEW, np.uint64(nodes[node, LAST_LEFT])) & members

@@ -13,6 +13,7 @@ from dtnumba.binned_table import histogram_of
 from dtnumba.bins import rank_codes
 from dtnumba.category_splits import around, part_levels
 from dtnumba.few_bits import on_bits
+from dtnumba.few_sums import on_sums
 from dtnumba.forest import Ends, ForestPlan
 from dtnumba.sampling import Balanced, Bootstrap, Everything, Subset, WeightedBootstrap, count_dtype
 from dtnumba.sorting import order_of_targets
@@ -170,5 +171,6 @@ def _splitter(
     else:
         kind = DrawnHistogram if settings.n_drawn < table.n_features else Histogram
         splitter = kind(codes, bins.n_codes, rows, 0, n_orders, *tables)
-    splitter = on_bits(splitter, target, criterion, settings.limits(1.0), settings.groups)
+    for in_another_way in (on_bits, on_sums):
+        splitter = in_another_way(splitter, target, criterion, settings.limits(1.0), settings.groups)
     return around(splitter, levels, target, criterion, settings, counted=counted), ends

@@ -23,6 +23,8 @@ rows_in(hist, at, width)             rows in a bin: its weight, or its last numb
 load_bits(rows, start, n, planes)    words that say, bit by bit, what each of n <= 64 rows counts; whether they can
 bit_planes(planes)                   these words as a tuple
 sums_of_bits(left, planes)           statistics of the rows whose bits are set in a word
+load_numbers(rows, start, n, targets, numbers)  the same where statistics are two numbers: what each row adds to them,
+                                     side by side, and a number that says which rows have the same target
 level_key(stats)                     what orders the levels of a category, where one number does: the share of
                                      the second class, or the mean
 
@@ -61,6 +63,7 @@ level_key = by_type("level_key")
 load_bits = by_type("load_bits")
 bit_planes = by_type("bit_planes")
 sums_of_bits = by_type("sums_of_bits")
+load_numbers = by_type("load_numbers")
 load = by_type("load")
 store = by_type("store")
 
@@ -906,6 +909,12 @@ class CountedNumber(_Tuple, NumberLeaves, _NumberFields):
 
     def weight(self, stats):
         return stats[0]
+
+    def load_numbers(self, rows, start, n, targets, numbers):
+        for i in range(np.uint64(n)):
+            row = row_at(rows, np.uint64(start) + i)
+            targets[i], numbers[np.uint64(2) * i] = self.moments[row, 0], np.int64(self.weights[row])
+            numbers[np.uint64(2) * i + np.uint64(1)] = self.moments[row, 0] * np.int64(self.weights[row])
 
     def residual_at(self, row, o):
         return self.residuals[row, o] * np.int64(self.weights[row])

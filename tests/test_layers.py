@@ -34,7 +34,7 @@ LAYERS = [  # the lowest first
     "bins node_losses splitters.histogram splitters.presorted splitters.rank_sort",
     "binned_table chaid grow splitters.random_threshold",
     "batches forest grow_tree growers permutation refits splitters.random_bins",
-    "alpha_table few_bits resampling shadows training",
+    "alpha_table few_bits few_sums resampling shadows training",
     "forest_plan importances pruners size_curve",
     "generalise validation",
     "rule_making",

@@ -1,0 +1,362 @@
+"""Grow a whole subtree of at most 64 rows whose targets are numbers: as ``few_bits`` does for classes.
+
+A node is a word with a bit a row, as there. What a cut sends left cannot be counted on bits, but sums over so few rows
+need no order and no table: the codes of a node's rows by a feature are held against eight of them at a time, and each
+row is added to the sums of those cuts that send it left. That is m * m / 8 steps for m rows, without a branch.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba._jit import (
+    COMPILED,
+    above_among_8,
+    add_up_to_8,
+    at_most_among_64,
+    bit_count,
+    equal_among_64,
+    inline,
+    largest_of,
+    lowest_bit,
+    part,
+)
+from dtnumba.criteria import NO_GAIN, TIE
+from dtnumba.few_bits import FEW, grows_freely, new_few_scratch, rows_left
+from dtnumba.frontier import draw, list_drawn
+from dtnumba.grow import admit_children, settle, take_pair
+from dtnumba.growing import FEATURE, LEAF, START, STOP, UNKNOWN
+from dtnumba.scan import is_legal
+from dtnumba.scan_bins import record_cut
+from dtnumba.splitters.coded_rows import look_at_two_rows
+from dtnumba.splitters.histogram import DrawnHistogram, fields_with
+from dtnumba.splitters.rank_sort import RankSort
+from dtnumba.targets import bin_sums, load, load_numbers, rest, split_score, store, sum_rows, weight_of, zero
+
+_FEW, _ONE, _TWO, _THREE, _ALL = np.uint64(FEW), np.uint64(1), np.uint64(2), np.uint64(3), ~np.uint64(0)
+# A cut's place in the order in which ties are decided: the feature's in the draw, missing rows left, the code.
+_CODE, _SIDE, _DRAW = np.uint64((1 << 32) - 1), np.uint64(32), np.uint64(33)
+_BLOCK = np.uint64(8)  # cuts that a vector holds
+# Below every score that ties with the largest one, where this is zero, too.
+_LEAST = 1e-300
+
+
+@part
+class SumScratch(NamedTuple):
+    """What a worker needs for the nodes of one subtree, and for the cuts of one node."""
+
+    codes: np.ndarray  # (p * 64,): 64 rows of a feature, then the next feature
+    laid: np.ndarray  # (p + 1,) int64: the subtree for which a feature's codes were laid out last; then this subtree
+    rows: np.ndarray  # (64,) uint32: as they stood when the subtree was begun
+    ids: np.ndarray  # (64,) uint64: rows of a node, counted from the first of the subtree
+    members: np.ndarray  # (64,) uint64: rows of the nodes that wait
+    waiting: np.ndarray  # (64,) int64: these nodes
+    place: np.ndarray  # (n_cuts,) uint64: of each group of cuts, without a code
+    targets: np.ndarray  # (64,) int64: rows of equal targets have equal ones
+    numbers: np.ndarray  # (128,) int64: what each row adds to the two sums of a node
+    here: np.ndarray  # (128,) int64: the same of the rows of a node, and zeros behind
+    cuts: np.ndarray  # (n_cuts,) int64: the code after which each cut is, one a row and group
+    moved: np.ndarray  # (64,) int64: codes of a node's rows, with that of missing rows before all others
+
+    def pick(self, worker):
+        return SumScratch(
+            self.codes[worker],
+            self.laid[worker],
+            self.rows[worker],
+            self.ids[worker],
+            self.members[worker],
+            self.waiting[worker],
+            self.place[worker],
+            self.targets[worker],
+            self.numbers[worker],
+            self.here[worker],
+            self.cuts[worker],
+            self.moved[worker],
+        )
+
+    @property
+    def n_cuts(self):
+        return self.cuts.shape[1]
+
+
+def _new_sum_scratch(codes, n_drawn, workers):
+    few = new_few_scratch(codes, n_drawn, workers)
+    return SumScratch(
+        few.codes,
+        few.laid,
+        np.empty((workers, FEW), np.uint32),
+        few.ids,
+        few.members,
+        few.waiting,
+        few.place,
+        np.empty((workers, FEW), np.int64),
+        np.empty((workers, 2 * FEW), np.int64),
+        np.empty((workers, 2 * FEW), np.int64),
+        np.zeros(few.place.shape, np.int64),
+        np.empty((workers, FEW), np.int64),
+    )
+
+
+class _OnSums:
+    """What the splitters below share: at most 64 rows are grown on sums."""
+
+    __slots__ = ()
+
+    def few_scratch(self, n_drawn, workers):
+        return _new_sum_scratch(self.codes, n_drawn, workers)
+
+    def is_few(self, job, scratch, node):
+        return job.growing.nodes[node, STOP] - job.growing.nodes[node, START] <= FEW
+
+    def grow_few(self, job, scratch, root, free, chunk_end):
+        return grow_on_sums(self, job, scratch, root, free, chunk_end)
+
+
+@part
+class SumHistogram(_OnSums, DrawnHistogram):
+    """Histograms, and sums below."""
+
+    __slots__ = ()
+
+    def with_rows(self, rows, n):
+        return SumHistogram(*fields_with(self, self.codes, rows, n))
+
+    def with_codes(self, codes):
+        return SumHistogram(*fields_with(self, codes, self.rows, self.n_rows))
+
+
+@part
+class SumRankSort(_OnSums, RankSort):
+    """Sorted rows, and sums below."""
+
+    __slots__ = ()
+
+    def with_rows(self, rows, n):
+        return SumRankSort(self.codes, self.n_codes, rows, n, self.n_orders)
+
+    def with_codes(self, codes):
+        return SumRankSort(codes, self.n_codes, self.rows, self.n_rows, self.n_orders)
+
+
+ON_SUMS = {DrawnHistogram: SumHistogram, RankSort: SumRankSort}
+
+
+def on_sums(splitter, target, criterion, limits, groups):
+    """Return the splitter that grows small subtrees on sums, where there is one and growth has no other conditions."""
+    kind = ON_SUMS.get(type(splitter))
+    is_free = kind and hasattr(target, "load_numbers") and grows_freely(splitter, criterion, limits, groups)
+    return kind(*splitter) if is_free else splitter
+
+
+@inline
+def grow_on_sums(splitter, job, scratch, root, free, chunk_end):
+    """Grow everything below an open node of at most 64 rows; return where the next nodes of this worker go."""
+    growing, few, target = job.growing, scratch.few, job.target
+    nodes, start = growing.nodes, growing.nodes[root, START]
+    n = nodes[root, STOP] - start
+    few.laid[len(few.laid) - 1] += 1
+    for i in range(np.uint64(n)):
+        few.rows[i] = splitter.rows[np.uint64(start) + i]
+    load_numbers(target, splitter, start, n, few.targets, few.numbers)
+    if growing.sums[root, 0, 0] == UNKNOWN:
+        total = sum_rows(target, splitter, zero(target, scratch.work.total), start, start + n)
+        store(target, total, growing.sums[root, 0])
+    few.waiting[0], few.members[0] = root, _ALL >> np.uint64(_FEW - np.uint64(n))
+    n_waiting = 1
+    while n_waiting > 0:
+        n_waiting -= 1
+        node, members = few.waiting[n_waiting], few.members[n_waiting]
+        m = _list_members(few, members)
+        if m <= 2:
+            write_rows(splitter, nodes, few, node, members)
+        total = load(target, growing.sums[node, 0], scratch.work.total)
+        if _agree(few, m):
+            nodes[node, FEATURE] = LEAF
+        else:
+            _seek(splitter, job, scratch, root, node, members, m, total)
+        if nodes[node, FEATURE] == LEAF:
+            write_rows(splitter, nodes, few, node, members)
+            continue
+        left_rows = rows_left(splitter, nodes, few, node, members)
+        left, free, chunk_end = take_pair(growing, free, chunk_end)
+        admit_children(growing, job.limits, node, nodes[node, START] + np.int64(bit_count(left_rows)), left)
+        for k in range(2):  # the left one is put on top: nodes are taken nearly in the order of their final numbers
+            child, own = left + 1 - k, left_rows if k == 1 else members & ~left_rows
+            if nodes[child, FEATURE] == LEAF:
+                write_rows(splitter, nodes, few, child, own)
+            else:
+                few.waiting[n_waiting], few.members[n_waiting] = child, own
+                n_waiting += 1
+    return free, chunk_end
+
+
+@inline
+def write_rows(splitter, nodes, few, node, members):
+    """Put the rows of a node where it says that they are."""
+    at, word = np.uint64(nodes[node, START]), members
+    while word != 0:
+        splitter.rows[at] = few.rows[lowest_bit(word)]
+        word &= word - _ONE
+        at += _ONE
+
+
+@inline
+def _list_members(few, members):
+    m, word = np.uint64(0), members
+    while word != 0:
+        few.ids[m] = lowest_bit(word)
+        word &= word - _ONE
+        m += _ONE
+    return m
+
+
+@inline
+def _agree(few, m):
+    """Whether all rows of a node have the same target."""
+    first, i = few.targets[few.ids[0]], _ONE
+    while i < m and few.targets[few.ids[i]] == first:
+        i += _ONE
+    return i == m
+
+
+@inline
+def _seek(splitter, job, scratch, root, node, members, m, total):
+    """Write the best split of a node, or make it a leaf."""
+    growing, limits, few, p = job.growing, job.limits, scratch.few, len(scratch.features)
+    weight, looked_at = weight_of(job.target, total), np.int64(0)
+    n_all = np.uint64(growing.nodes[root, STOP] - growing.nodes[root, START])
+    if weight >= 2.0 * limits.min_weight_leaf:
+        is_pair = m == _TWO and limits.min_samples_leaf <= 1 and limits.min_weight_leaf <= 0.0
+        last, found = np.int64(1) if is_pair else min(limits.n_drawn, p), np.uint64(0)
+        if not is_pair:
+            _take_numbers(few, m)
+        while found == 0 and looked_at < p:
+            draw(job.features, scratch, growing.keys[node], looked_at, last)
+            if is_pair:  # which are parted in one way, so no feature behind the first that parts them matters
+                found = np.uint64(
+                    look_at_two_rows(job.target, splitter, job, scratch, node, looked_at, last, total)
+                )
+                _lay_out(splitter, few, n_all, np.uint64(scratch.features[looked_at]))
+            else:
+                for i in range(looked_at, last):
+                    scratch.candidates.gain[scratch.features[i]] = NO_GAIN
+                    _lay_out(splitter, few, n_all, np.uint64(scratch.features[i]))
+                    found = list_sums(splitter, scratch, i, m, found)
+            looked_at, last = last, last + 1
+        if found > 0 and not is_pair:
+            record_best(splitter, job, scratch, members, m, total, found)
+        list_drawn(job.features, scratch, looked_at)
+    settle(job, scratch, node, looked_at, weight)
+
+
+@inline
+def _lay_out(splitter, few, n, f):
+    """Copy a feature's codes of a subtree's n rows side by side, if that was not done yet."""
+    if few.laid[f] != few.laid[len(few.laid) - 1]:
+        few.laid[f] = few.laid[len(few.laid) - 1]
+        base = f * _FEW
+        for i in range(n):
+            few.codes[base + i] = splitter.codes[np.uint64(few.rows[i]), f]
+
+
+@inline
+def _take_numbers(few, m):
+    """Copy what the rows of a node add to its sums side by side, and zeros up to the next multiple of four rows."""
+    for j in range(m):
+        i = few.ids[j] << _ONE
+        few.here[j << _ONE], few.here[(j << _ONE) + _ONE] = few.numbers[i], few.numbers[i + _ONE]
+    for k in range(m << _ONE, ((m + _THREE) & ~_THREE) << _ONE):
+        few.here[k] = 0
+
+
+@inline
+def list_sums(splitter, scratch, i, m, group):
+    """Sum up what the cuts of a node's m rows by the i-th drawn feature send left; return the groups of m cuts so far.
+
+    Every row's code is a cut. Rows of one code list the same cut again, and the largest code one that leaves nothing
+    on the right. A feature whose rows all have one code lists nothing.
+    """
+    few, sums, f = scratch.few, scratch.work.sums, np.uint64(scratch.features[i])
+    base, begin, n = f * _FEW, group * m, (m + _THREE) & ~_THREE
+    missing_code, first = np.int64(splitter.n_codes[f]), np.int64(few.codes[base + few.ids[0]])
+    differ, has_missing = np.int64(0), False
+    own = few.cuts[begin:]
+    for j in range(m):
+        code = np.int64(few.codes[base + few.ids[j]])
+        own[j] = code
+        differ |= code ^ first
+        has_missing |= code == missing_code
+    if differ == 0:
+        return group
+    few.place[group] = np.uint64(i) << _DRAW
+    for at in range(np.uint64(0), m, _BLOCK):
+        add_up_to_8(few.cuts, begin + at, own, n, few.here, sums)
+    if not has_missing:
+        return group + _ONE
+    few.place[group + _ONE] = few.place[group] | (_ONE << _SIDE)
+    for j in range(m):  # missing rows go left of every cut; after their own code all rows do
+        few.cuts[begin + m + j] = own[j]
+        few.moved[j] = np.int64(-1) if own[j] == missing_code else own[j]
+    for at in range(np.uint64(0), m, _BLOCK):
+        add_up_to_8(few.cuts, begin + m + at, few.moved, n, few.here, sums)
+    return group + _TWO
+
+
+@inline
+def record_best(splitter, job, scratch, members, m, total, n_groups):
+    """Write the best of the cuts listed among the candidates."""
+    few, work, target, limits = scratch.few, scratch.work, job.target, job.limits
+    sums, scores, criterion, whole = work.sums, work.scores, job.criterion, np.int64(total[0])
+    n, least = n_groups * m, limits.min_samples_leaf
+    end = (n + _BLOCK - _ONE) & ~(_BLOCK - _ONE)
+    # A multiple of what a vector holds: the rest would be scored one by one.
+    for k in range(end if COMPILED else n):
+        has_right = sums[0, k] < whole
+        if COMPILED or has_right:  # no branch in vectors; interpreted, an empty side would divide by zero
+            left = bin_sums(target, sums, k)
+            score = split_score(target, criterion, left, rest(target, total, left, work.right), work)
+            scores[k] = score if has_right else NO_GAIN
+        else:
+            scores[k] = NO_GAIN
+    for k in range(n, end):
+        scores[k] = NO_GAIN
+    best, place, left_rows, is_settled = np.uint64(0), _ALL, np.uint64(0), False
+    while not is_settled:
+        largest = largest_of(scores, end)
+        if not largest > NO_GAIN:
+            return
+        # Rows do not stand in the order of their codes, so of near-equal scores the first place wins.
+        tie, place, is_settled = largest - TIE * abs(largest) - _LEAST, _ALL, True
+        for block in range(np.uint64(0), end, _BLOCK):
+            above = above_among_8(scores, block, tie)
+            while above != 0:
+                k = block + np.uint64(lowest_bit(above))
+                above &= above - _ONE
+                here = few.place[k // m] | np.uint64(few.cuts[k])
+                if here < place:
+                    f = scratch.features[here >> _DRAW]
+                    rows, left = _rows_up_to(splitter, few, f, here, members), bin_sums(target, sums, k)
+                    n_left = np.int64(bit_count(rows))
+                    is_large = least <= n_left <= np.int64(m) - least
+                    if is_large and is_legal(target, limits, f, left, rest(target, total, left, work.right)):
+                        best, place, left_rows = k, here, rows
+                    else:
+                        scores[k], is_settled = NO_GAIN, False
+    f, code, after, has_missing = scratch.features[place >> _DRAW], place & _CODE, np.int64(_CODE), False
+    missing_code, own = np.int64(splitter.n_codes[f]), few.cuts[(best // m) * m :]
+    for j in range(m):
+        has_missing |= own[j] == missing_code
+        after = min(after, own[j] if own[j] > np.int64(code) else after)
+    side = np.int64((place >> _SIDE) & _ONE)
+    split = (np.int64(bit_count(left_rows)), np.int64(code), after, side, has_missing)
+    record_cut(target, splitter, job, total, work, scratch.candidates, f, bin_sums(target, sums, best), split)
+
+
+@inline
+def _rows_up_to(splitter, few, f, place, members):
+    """Return which rows of a node a cut sends left."""
+    base = np.uint64(f) * _FEW
+    rows = at_most_among_64(few.codes, base, place & _CODE)
+    if (place >> _SIDE) & _ONE:
+        rows |= equal_among_64(few.codes, base, np.uint64(splitter.n_codes[f]))
+    return rows & members
