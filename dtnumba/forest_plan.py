@@ -171,6 +171,6 @@ def _splitter(
     else:
         kind = DrawnHistogram if settings.n_drawn < table.n_features else Histogram
         splitter = kind(codes, bins.n_codes, rows, 0, n_orders, *tables)
-    for in_another_way in (on_bits, on_sums):
+    for in_another_way in (on_bits, on_sums) if levels is None else ():
         splitter = in_another_way(splitter, target, criterion, settings.limits(1.0), settings.groups)
     return around(splitter, levels, target, criterion, settings, counted=counted), ends

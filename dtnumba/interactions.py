@@ -85,6 +85,7 @@ class Interacting(NamedTuple):
             scratch.listed,
             scratch.frontier,
             scratch.own,
+            scratch.few,
         )
 
 

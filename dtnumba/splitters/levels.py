@@ -260,6 +260,7 @@ def _inner_scratch(scratch):
         scratch.listed,
         scratch.frontier,
         scratch.own.inner,
+        scratch.few,
     )
 
 
