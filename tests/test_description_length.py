@@ -5,10 +5,12 @@ import math
 import naive_mdl
 import numpy as np
 import pytest
+from strategies import interpreted_only
 
 from dtnumba import DecisionTreeClassifier, RandomForestClassifier
 from dtnumba.criteria import CRITERIA
 
+# Exact trees of three classes run compiled, 5 s, and show what there is to compile of bits; all else interpreted.
 KINDS = {"exact": {}, "histogram": {"max_bins": 255}}
 
 
@@ -26,7 +28,8 @@ def test_one_class_of_three_is_sent_among_those_left():
     assert naive_mdl.leaf_bits([3, 7, 2], 3) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.small
+@pytest.mark.parametrize("kind", ["exact", pytest.param("histogram", marks=interpreted_only)])
 def test_a_node_is_split_only_where_that_saves_bits(kind):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 6, (200, 3)).astype(float)
@@ -40,17 +43,29 @@ def test_a_node_is_split_only_where_that_saves_bits(kind):
         assert saved > 0
 
 
-def test_noise_is_one_leaf():
+@pytest.mark.small
+@pytest.mark.parametrize("n_classes", [pytest.param(2, marks=interpreted_only), 3])
+def test_noise_is_one_leaf(n_classes):
+    rng = np.random.default_rng(n_classes)
+    X, y = rng.normal(size=(300, 5)), rng.integers(0, n_classes, 300)
+    assert DecisionTreeClassifier(criterion="mdl").fit(X, y).n_leaves_ == 1
+
+
+@interpreted_only
+@pytest.mark.small
+def test_trees_of_a_forest_find_noise_to_be_one_leaf_too():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)
-    assert DecisionTreeClassifier(criterion="mdl").fit(X, y).n_leaves_ == 1
     assert max(tree.n_leaves_ for tree in RandomForestClassifier(3, criterion="mdl", bootstrap=False).fit(X, y)) == 1
 
 
-def test_weights_count_as_rows():
+@pytest.mark.small
+@pytest.mark.parametrize("n_classes", [pytest.param(2, marks=interpreted_only), 3])
+def test_weights_count_as_rows(n_classes):
     rng = np.random.default_rng(2)
     X, weight = rng.normal(size=(60, 2)), rng.integers(1, 4, 60)
-    y = ((X[:, 0] > 0) ^ (rng.random(60) < 0.1)).astype(int)
+    y = ((X[:, 0] > 0) ^ (rng.random(60) < 0.1)) * (n_classes - 1)
+    y[0] = n_classes - 2
     weighted = DecisionTreeClassifier(criterion="mdl").fit(X, y, weight)
     repeated = DecisionTreeClassifier(criterion="mdl").fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert weighted.n_leaves_ == repeated.n_leaves_ > 1
@@ -58,5 +73,5 @@ def test_weights_count_as_rows():
 
 
 def test_a_class_object_knows_no_columns_until_it_is_fitted():
-    X, y = [[0.0], [1.0]] * 20, [0, 1] * 20
-    assert DecisionTreeClassifier(criterion=CRITERIA["mdl"]).fit(X, y).n_leaves_ == 2
+    X, y = [[0.0], [1.0], [2.0]] * 20, [0, 1, 2] * 20
+    assert DecisionTreeClassifier(criterion=CRITERIA["mdl"]).fit(X, y).n_leaves_ == 3

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from strategies import interpreted_only
 
 from dtnumba import (
     DecisionTreeClassifier,
@@ -24,6 +25,7 @@ from dtnumba import (
     rng,
     watch,
 )
+from dtnumba._jit import COMPILED
 from dtnumba.trees import LEAF, arrays_of, check, one_tree
 
 CLASSIFIERS = [RandomForestClassifier, ExtraTreesClassifier]
@@ -182,18 +184,22 @@ def test_copied_subtrees_change_no_bit(monkeypatch):
 
 
 # Each number of classes up to eight, and each criterion, is a forest's kernel of its own, which takes 10 s to compile.
-COUNTED = [(2, "gini"), (2, "entropy"), (3, "gini"), (3, "gain_ratio"), (8, "gini"), (9, "gini"), (0, "squared_error")]
+COUNTED = [(2, "gini"), (3, "gini"), (8, "gini"), (9, "gini"), (0, "squared_error")]
+SHOWN_INTERPRETED = [
+    pytest.param(n_classes, criterion, marks=[pytest.mark.small, interpreted_only])
+    for n_classes, criterion in ((2, "entropy"), (3, "gain_ratio"))
+]
 
 
-@pytest.mark.parametrize(("n_classes", "criterion"), COUNTED)
+@pytest.mark.parametrize(("n_classes", "criterion"), [*COUNTED, *SHOWN_INTERPRETED])
 @pytest.mark.parametrize("params", [{}, {"min_samples_leaf": 3}, {"min_weight_fraction_leaf": 0.02}], ids=str)
 def test_a_drawn_tree_is_the_tree_of_rows_that_weigh_as_often_as_drawn(n_classes, criterion, params):
     """Two classes, a few, many and numbers have ways of their own to count; a tree with weights has none of these."""
-    random = np.random.default_rng(n_classes)
-    X = random.integers(0, 40, (400, 4)).astype(float)
+    random, n = np.random.default_rng(n_classes), 400 if COMPILED else 80
+    X = random.integers(0, 40, (n, 4)).astype(float)
     X[random.random(X.shape) < 0.1] = np.nan
     X[:, 3] = X[:, 3] > 20
-    z = np.nan_to_num(X[:, 0] * X[:, 3] - X[:, 1]) + random.normal(0, 4, 400)
+    z = np.nan_to_num(X[:, 0] * X[:, 3] - X[:, 1]) + random.normal(0, 4, n)
     if n_classes:
         y = np.digitize(z, np.quantile(z, np.arange(1, n_classes) / n_classes))
         forest_class, tree_class = RandomForestClassifier, DecisionTreeClassifier
@@ -202,7 +208,7 @@ def test_a_drawn_tree_is_the_tree_of_rows_that_weigh_as_often_as_drawn(n_classes
     same = {"criterion": criterion, "max_features": None, "max_bins": 255, **params}
     model = forest_class(n_estimators=3, random_state=1, **same).fit(X, y)
     for t in range(3):
-        weight = counts_of(model, 400, t)
+        weight = counts_of(model, n, t)
         expected = tree_class(**same).fit(X, y, sample_weight=weight).tree_
         found = model.estimators_[t].tree_
         assert np.array_equal(found.feature, expected.feature)
