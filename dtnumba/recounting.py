@@ -143,7 +143,7 @@ def ended(
 
 
 def renumbered(tree: CountedTree, smaller: Trees, stands: NDArray[np.int64], reached: NDArray[np.int64]) -> CountedTree:
-    """Return a smaller tree with its rows: its nodes are ``stands`` of the tree, ``reached`` the leaves of those kept."""
+    """Return a smaller tree with its rows: its nodes are ``stands`` of the tree, ``reached`` leaves of those kept."""
     number = np.zeros(tree.trees.n_nodes, np.int64)
     number[stands] = np.arange(len(stands))
     leaf_of_row = np.zeros(len(tree.leaf_of_row), np.int64)

@@ -245,7 +245,8 @@ def test_what_your_function_raises_is_what_going_over_all_of_it_again_raises(row
 
 def test_a_function_of_the_node_alone_is_asked_again_only_where_something_changed():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(2000, 4)), rng.integers(0, 2, 2000)
+    X = rng.normal(size=(2000, 4))
+    y = (X[:, 0] > 0) ^ (rng.random(2000) < 0.5)
     model = DecisionTreeClassifier(random_state=0).fit(X, y)
 
     def n_calls(*, looks, repeat):
