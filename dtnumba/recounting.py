@@ -32,7 +32,7 @@ class CountedTree(NamedTuple):
     trees: Trees
     cells: Cells
     additions: Additions
-    kept: NDArray[np.int64]  # rows of positive weight
+    kept: NDArray[np.int64]  # rows of positive weight, in any order
     leaf_of_row: NDArray[np.int64]
 
 
@@ -103,7 +103,7 @@ def changed(
 ) -> Trees:
     """Return the tree in which ``final[place]`` stands at each place; nodes whose rows changed are counted anew.
 
-    ``reached`` is the leaf that each of the rows kept comes to.
+    ``reached`` is the leaf that each of the rows kept comes to, in their order.
     """
     trees, rows = tree.trees, tree.kept
     before, after = (_counted(tree, levels, leaves) for leaves in (tree.leaf_of_row[rows], reached))

@@ -73,6 +73,10 @@ class Candidate(_Option):
         )
 
 
+# A NamedTuple's own way to make one takes twice as long, and a large tree has half a million options.
+option: Any = tuple.__new__
+
+
 class NodeNumbers(NamedTuple):
     """What nodes of one tree have as leaves, and the bits of their tests, node by node."""
 
@@ -89,12 +93,14 @@ class Before(NamedTuple):
     is_settled: NDArray[np.bool_]  # nothing has changed at the node, below it, or in the rows it has
     value: NDArray[np.float64]  # what f gave to what stands
     growth: NDArray[np.float64]  # how many errors more what stands makes with all rows of its parent
+    has_growth: NDArray[np.bool_]  # whether that is known
     looks: Looks
 
 
 def nothing_before(n_nodes: int) -> Before:
     """Return what is known of a tree that nobody has gone over."""
-    return Before(np.zeros(n_nodes, bool), np.zeros(n_nodes), np.zeros(n_nodes), Looks())
+    none = np.zeros(n_nodes, bool)
+    return Before(none, np.zeros(n_nodes), np.zeros(n_nodes), none, Looks())
 
 
 class Standing:
@@ -149,62 +155,62 @@ class Standing:
     def _growths(self) -> NDArray[np.float64]:
         """Return how many errors more each child makes with all rows of its parent, as the tree is before any choice.
 
-        All at once, on all threads; only children in which something changes are asked again.
+        All at once, on all threads; only children in which something changes are asked one by one.
         """
         growth, parent = self.before.growth.copy(), parents(self.trees, self.levels)
-        asked = np.flatnonzero(~self.is_leaf & ~self.before.is_settled & (parent >= 0))
+        asked = np.flatnonzero(~self.is_leaf & ~self.before.has_growth & (parent >= 0))
         growth[asked] = growths(self.branches, parent[asked], asked)
         return growth
 
     def run(self) -> Standing:
         """Go over the tree once."""
-        numbers = self.numbers
-        self.counts, self.weights = numbers.counts.tolist(), numbers.weight.tolist()
+        numbers, f, looks = self.numbers, self.f, self.before.looks
+        self.counts, self.weights = numbers.counts, numbers.weight.tolist()
         self.leaf_errors, self.leaf_bits = numbers.errors.tolist(), numbers.leaf_bits.tolist()
         test_bits = numbers.test_bits.tolist()
-        left, right = self.trees.left.tolist(), self.trees.right.tolist()
+        first, after = self.trees.left.tolist(), (self.trees.right + 1).tolist()
         errors, bits, n_leaves, n_nodes, value = self.errors, self.bits, self.n_leaves, self.n_nodes, self.value
-        looks, changes = self.before.looks, self.changes
-        for leaf in self.leaves_asked:
-            own = (errors[leaf], 1, 1, bits[leaf])
-            whole = (looks, self.whole, *own)
-            value[leaf] = checked(self.f(Candidate(self.counts[leaf], self.weights[leaf], *own, 0.0, whole)))
+        for t in self.leaves_asked:
+            around = (looks, self.whole, errors[t], 1, 1, bits[t])
+            leaf = (self.counts[t].tolist(), self.weights[t], errors[t], 1, 1, bits[t], 0.0, around)
+            value[t] = checked(f(option(Candidate, leaf)))
         for t in self.order:
-            kids = range(left[t], right[t] + 1)
-            errors[t], n_leaves[t] = sum([errors[k] for k in kids]), sum([n_leaves[k] for k in kids])
-            bits[t], n_nodes[t] = test_bits[t] + sum([bits[k] for k in kids]), 1 + sum([n_nodes[k] for k in kids])
-            self.below[t] = sum([value[k] for k in kids])
-            changes[t] = True in [changes[k] for k in kids]
-            self._choose(t, kids)
+            i, j = first[t], after[t]
+            errors[t], n_leaves[t] = sum(errors[i:j]), sum(n_leaves[i:j])
+            bits[t], n_nodes[t] = test_bits[t] + sum(bits[i:j]), 1 + sum(n_nodes[i:j])
+            self.below[t] = sum(value[i:j])
+            self.changes[t] = True in self.changes[i:j]
+            self._choose(t, range(i, j))
         return self
 
     def _choose(self, t: int, kids: range) -> None:
         """Let the best option stand at a place."""
-        f, counts, weight = self.f, self.counts[t], self.weights[t]
+        f, node = self.f, (self.counts[t].tolist(), self.weights[t])
         there = (self.errors[t], self.n_leaves[t], self.n_nodes[t], self.bits[t])
         around = (self.before.looks, self.whole, *there)
-        best, stands = Candidate(counts, weight, self.leaf_errors[t], 1, 1, self.leaf_bits[t], 0.0, around), t
-        least = checked(f(best))
+        best = option(Candidate, (*node, self.leaf_errors[t], 1, 1, self.leaf_bits[t], 0.0, around))
+        least, stands = checked(f(best)), t
         for k in kids if self.branches is not None else ():
             if self.n_nodes[k] == 1:
                 continue  # as a leaf it would say the same
-            raised = self._raised(t, k, around)
+            sizes = (self.n_leaves[k], self.n_nodes[k], self.bits[k], self.below[k])
+            raised = option(Candidate, (*node, self._raised_errors(t, k), *sizes, around))
             found = checked(f(raised))
             if found < least - ROUNDING * abs(least):
                 best, least, stands = raised, found, k
-        kept = checked(f(Candidate(counts, weight, *there, self.below[t], around)))
+        kept = checked(f(option(Candidate, (*node, *there, self.below[t], around))))
         if kept < least - ROUNDING * abs(least):
             self.value[t] = kept
             return
         self._put(t, best, stands)
         self.value[t] = least
 
-    def _raised(self, t: int, k: int, around: Any) -> Candidate:
-        """Return the option of a child with all rows of its parent."""
-        grown = growth_of(self.branches, t, k) if self.changes[k] else self.growth[k]
-        errors = max(self.errors[k] + grown, 0.0)  # rounding leaves less than none
-        sizes = self.n_leaves[k], self.n_nodes[k], self.bits[k], self.below[k]
-        return Candidate(self.counts[t], self.weights[t], errors, *sizes, around)
+    def _raised_errors(self, t: int, k: int) -> float:
+        """Return the errors of what stands at a child with all rows of its parent."""
+        if self.changes[k]:
+            self.growth[k] = growth_of(self.branches, t, k)
+        errors: float = self.errors[k] + self.growth[k]
+        return max(errors, 0.0)  # rounding leaves less than none
 
     def _put(self, t: int, best: Candidate, stands: int) -> None:
         w = self.whole
@@ -236,17 +242,20 @@ class Standing:
 
     def after(self) -> Before:
         """Return what is known of the tree that is left, whose nodes are numbered as its places are in order."""
-        is_settled = ~np.array(self.changes)
-        moved = self.final != np.arange(len(is_settled))  # other rows below
+        is_raised = self.final != np.arange(len(self.final))
+        is_moved = np.zeros(len(is_raised), bool)  # with rows that it did not have
         for level in self.levels:
-            moved[level.children] |= np.repeat(moved[level.inner], level.fan)
-        places = self.places
+            is_moved[level.children] = np.repeat((is_moved | is_raised)[level.inner], level.fan)
+        is_settled, places = ~(np.array(self.changes) | is_moved), self.places
         value, growth = np.array(self.value), np.array(self.growth or self.value)
-        return Before((is_settled & ~moved)[places], value[places], growth[places], self.before.looks)
+        return Before(is_settled[places], value[places], growth[places], ~is_moved[places], self.before.looks)
 
 
 def checked(found: Any) -> float:
     """Return what a function gave as a number; raise where it is none."""
+    number: float = found
+    if type(found) is float and number == number:
+        return number  # at once: this is asked for every option
     try:
         number = float(found)
     except (TypeError, ValueError):

@@ -118,9 +118,8 @@ def _with_raising(subject: Subject, f: Callable[[Candidate], float], bits_of: An
             tree = counted.trees
             branches = new_branches(counted, subject.costs, workers_of(subject))
             found = Standing(tree, numbers_of(tree, subject, bits_of), f, before, branches).run()
-            leaf = counted.leaf_of_row.copy()
-            leaf[branches.rows] = branches.leaf
-            reached = ended(tree, found.levels, found.is_leaf, leaf[counted.kept])
+            reached = ended(tree, found.levels, found.is_leaf, branches.leaf)
+            counted = counted._replace(kept=branches.rows)
             smaller = changed(counted, subject, found.levels, found.is_leaf, found.final, reached)
             if not (repeat and found.has_changed):
                 break
