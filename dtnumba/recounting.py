@@ -10,8 +10,8 @@ from dtnumba._jit import n_workers
 from dtnumba.counted_rows import class_additions, dense_cells, leaves_in_trees
 from dtnumba.criteria import resolve_criterion
 from dtnumba.pruner import Rows
-from dtnumba.rerouting import describe_nodes, route
-from dtnumba.subtrees import rebuilt
+from dtnumba.rerouting import describe_nodes
+from dtnumba.subtrees import added_up, rebuilt
 from dtnumba.trees import BY_CHILD, LEAF, count_up, one_tree
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class CountedTree(NamedTuple):
     trees: Trees
     cells: Cells
     additions: Additions
-    kept: NDArray[np.int64]  # rows of positive weight
+    kept: NDArray[np.int64]  # rows of positive weight, in any order
     leaf_of_row: NDArray[np.int64]
 
 
@@ -94,14 +94,20 @@ def _refuse_shape(model: Any) -> None:
 
 
 def changed(
-    tree: CountedTree, subject: Subject, levels: list[Level], is_leaf: NDArray[np.bool_], final: NDArray[np.int64]
+    tree: CountedTree,
+    subject: Subject,
+    levels: list[Level],
+    is_leaf: NDArray[np.bool_],
+    final: NDArray[np.int64],
+    reached: NDArray[np.int64],
 ) -> Trees:
-    """Return the tree in which ``final[place]`` stands at each place; nodes whose rows changed are counted anew."""
+    """Return the tree in which ``final[place]`` stands at each place; nodes whose rows changed are counted anew.
+
+    ``reached`` is the leaf that each of the rows kept comes to, in their order.
+    """
     trees, rows = tree.trees, tree.kept
-    reached = np.empty(len(rows), np.int64)
-    route(trees, tree.cells, rows, np.zeros(len(rows), np.int64), is_leaf, final, reached, workers_of(subject))
     before, after = (_counted(tree, levels, leaves) for leaves in (tree.leaf_of_row[rows], reached))
-    n_rows = _summed_up(levels, np.bincount(reached, minlength=trees.n_nodes))
+    n_rows = added_up(levels, np.bincount(reached, minlength=trees.n_nodes))
     other = np.flatnonzero((before != after).any(axis=1) & (n_rows > 0))
     if len(other) == 0:
         return rebuilt(trees, levels, is_leaf, final)
@@ -125,12 +131,25 @@ def changed(
     return rebuilt(trees._replace(**columns), levels, is_leaf, final)
 
 
+def ended(
+    trees: Trees, levels: list[Level], is_leaf: NDArray[np.bool_], leaves: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return, for leaves of a tree, those they became part of: the nearest to the root that are leaves by now."""
+    end = np.arange(trees.n_nodes)
+    for level in levels:
+        above = np.repeat(end[level.inner], level.fan)
+        end[level.children] = np.where(is_leaf[above], above, level.children)
+    return end[leaves]
+
+
+def renumbered(tree: CountedTree, smaller: Trees, stands: NDArray[np.int64], reached: NDArray[np.int64]) -> CountedTree:
+    """Return a smaller tree with its rows: its nodes are ``stands`` of the tree, ``reached`` leaves of those kept."""
+    number = np.zeros(tree.trees.n_nodes, np.int64)
+    number[stands] = np.arange(len(stands))
+    leaf_of_row = np.zeros(len(tree.leaf_of_row), np.int64)
+    leaf_of_row[tree.kept] = number[reached]
+    return tree._replace(trees=smaller, leaf_of_row=leaf_of_row)
+
+
 def _counted(tree: CountedTree, levels: list[Level], leaves: NDArray[np.int64]) -> NDArray[np.float64]:
-    return _summed_up(levels, tree.additions.summed(leaves, tree.trees.n_nodes, tree.kept))
-
-
-def _summed_up(levels: list[Level], total: NDArray[Any]) -> NDArray[Any]:
-    """Add what nodes have to all above them, in place."""
-    for level in reversed(levels):
-        total[level.inner] += np.add.reduceat(total[level.children], level.starts)
-    return total
+    return added_up(levels, tree.additions.summed(leaves, tree.trees.n_nodes, tree.kept))

@@ -6,7 +6,7 @@ import numpy as np
 
 from dtnumba._jit import inline, kernel, launch, part, take_ticket
 from dtnumba.criteria import gain_of, impurity_of
-from dtnumba.routing import child_of
+from dtnumba.routing import step
 
 _BLOCK = 4096  # rows a ticket
 
@@ -31,7 +31,7 @@ class Route(NamedTuple):
             if start >= n:
                 break
             for i in range(start, min(start + _BLOCK, n)):
-                leaf = _leaf_from(self.trees, self.cells, self.rows[i], self.starts[i], self.is_leaf, self.final)
+                leaf = leaf_from(self.trees, self.cells, self.rows[i], self.starts[i], self.is_leaf, self.final)
                 self.out[i] = leaf
 
 
@@ -41,38 +41,12 @@ def route(trees, cells, rows, starts, is_leaf, final, out, workers):
     launch(task, workers if len(rows) > _BLOCK else 1)
 
 
-@kernel
-def errors_through(trees, cells, rows, node, is_leaf, final, codes, weights, counts, leaves):
-    """Return the weight of rows that do not have the commonest class of the leaf that they reach from a node.
-
-    rows (k,) int64 · codes (n,) int64 · weights (n,) · counts (m, K) zeros, and zeros again after · leaves (n,) scratch
-    """
-    n_leaves, errors = 0, 0.0
-    for i in range(len(rows)):
-        leaf = _leaf_from(trees, cells, rows[i], node, is_leaf, final)
-        is_new = True
-        for k in range(counts.shape[1]):
-            is_new &= counts[leaf, k] == 0.0
-        if is_new:
-            leaves[n_leaves] = leaf
-            n_leaves += 1
-        counts[leaf, codes[rows[i]]] += weights[rows[i]]
-    for i in range(n_leaves):
-        largest = 0.0
-        for k in range(counts.shape[1]):
-            errors += counts[leaves[i], k]
-            largest = max(largest, counts[leaves[i], k])
-            counts[leaves[i], k] = 0.0
-        errors -= largest
-    return errors
-
-
 @inline
-def _leaf_from(trees, cells, row, node, is_leaf, final):
+def leaf_from(trees, cells, row, node, is_leaf, final):
+    """Return the leaf that a row comes to from a node, in a tree where ``final[place]`` stands at each place."""
     node = final[node]
     while not is_leaf[node]:
-        x = float(cells.flat[cells.offset + row * cells.row_step + trees.feature[node] * cells.column_step])
-        child = child_of(trees, node, x)
+        child = step(trees, node, cells, row)
         node = final[child if child >= 0 else _heaviest(trees, node)]
     return node
 

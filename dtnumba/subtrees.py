@@ -70,9 +70,32 @@ def below(levels: list[Level], at_leaf: NDArray[Any], combine: Any = np.add) -> 
     return total
 
 
+def added_up(levels: list[Level], total: NDArray[Any]) -> NDArray[Any]:
+    """Add what nodes have to all above them, in place; return it."""
+    for level in reversed(levels):
+        total[level.inner] += np.add.reduceat(total[level.children], level.starts)
+    return total
+
+
 def leaves_below(trees: Trees, levels: list[Level]) -> NDArray[np.int64]:
     """Return the number of leaves below every node, one for a leaf."""
     return below(levels, np.ones(trees.n_nodes, np.int64))
+
+
+def nodes_below(trees: Trees, levels: list[Level]) -> NDArray[np.int64]:
+    """Return the number of nodes in the subtree of every node, one for a leaf."""
+    return added_up(levels, np.ones(trees.n_nodes, np.int64))
+
+
+def postorder(trees: Trees, levels: list[Level]) -> NDArray[np.int64]:
+    """Return the place of every node in postorder, for one tree."""
+    size = nodes_below(trees, levels)
+    first = np.zeros(trees.n_nodes, np.int64)
+    for level in levels:
+        sizes = size[level.children]
+        ahead = np.cumsum(sizes) - sizes
+        first[level.children] = ahead + np.repeat(first[level.inner] - ahead[level.starts], level.fan)
+    return first + size - 1
 
 
 def parents(trees: Trees, levels: list[Level]) -> NDArray[np.int64]:
@@ -134,7 +157,7 @@ def rebuilt(
 
     """
     final = np.arange(trees.n_nodes) if stand_in is None else final_stand_in(stand_in)
-    kept = _places_left(trees, levels, is_leaf, final)
+    kept = places_left(trees, levels, is_leaf, final)
     source, number = final[kept], np.cumsum(kept) - 1
     ends = is_leaf[source] | (trees.feature[source] == LEAF)
     columns: dict[str, Any] = {
@@ -177,7 +200,7 @@ def final_stand_in(stand_in: NDArray[np.int64]) -> NDArray[np.int64]:
         stand_in = further
 
 
-def _places_left(
+def places_left(
     trees: Trees, levels: list[Level], is_leaf: NDArray[np.bool_], final: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Return which nodes keep their place: those below a node that gives way lose it, those below its stand-in not."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.bottom_up import ROUNDING
-from dtnumba.subtrees import below, levels_of
+from dtnumba.raised_errors import growth_of, growths, put_branch, put_leaf
+from dtnumba.subtrees import added_up, below, leaves_below, levels_of, nodes_below, parents, places_left, postorder
 from dtnumba.trees import LEAF
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dtnumba.recounting import CountedTree
-    from dtnumba.subtrees import Level
     from dtnumba.trees import Trees
 
 
@@ -35,9 +34,16 @@ class Whole(NamedTuple):
     weight: float  # of all rows
 
 
-class Candidate(NamedTuple):
-    """One option for what stands at a node: a leaf, a child in its place, or the subtree as it is."""
+class Looks:
+    """Whether an estimate has looked at the whole tree; one that has not depends on its node alone."""
 
+    __slots__ = ("at_whole",)
+
+    def __init__(self) -> None:
+        self.at_whole = False
+
+
+class _Option(NamedTuple):
     counts: list[float]  # weight of each class in the node; of a target of numbers, its weight alone
     weight: float
     errors: float  # of what would stand here: weight of wrong labels; of numbers, weight times impurity
@@ -45,7 +51,30 @@ class Candidate(NamedTuple):
     n_nodes: int
     bits: float
     below: float  # what f gave to the children, summed; 0 for a leaf, of a raised child what it gave to those of it
-    whole: Whole
+    around: tuple[Looks, Whole, float, int, int, float]  # the tree as it is, and of that what stands at the node
+
+
+class Candidate(_Option):
+    """One option for what stands at a node: a leaf, a child in its place, or the subtree as it is."""
+
+    __slots__ = ()
+
+    @property
+    def whole(self) -> Whole:
+        """The whole tree with this option taken; made when it is asked for, which few functions do."""
+        looks, whole, errors, n_leaves, n_nodes, bits = self.around
+        looks.at_whole = True
+        return Whole(
+            whole.errors - errors + self.errors,
+            whole.n_leaves - n_leaves + self.n_leaves,
+            whole.n_nodes - n_nodes + self.n_nodes,
+            whole.bits - bits + self.bits,
+            whole.weight,
+        )
+
+
+# A NamedTuple's own way to make one takes twice as long, and a large tree has half a million options.
+option: Any = tuple.__new__
 
 
 class NodeNumbers(NamedTuple):
@@ -58,17 +87,20 @@ class NodeNumbers(NamedTuple):
     test_bits: NDArray[np.float64]
 
 
-def postorder(trees: Trees, levels: list[Level]) -> NDArray[np.int64]:
-    """Return the place of every node in postorder, for one tree."""
-    size = np.ones(trees.n_nodes, np.int64)
-    for level in reversed(levels):
-        size[level.inner] += np.add.reduceat(size[level.children], level.starts)
-    first = np.zeros(trees.n_nodes, np.int64)
-    for level in levels:
-        sizes = size[level.children]
-        ahead = np.cumsum(sizes) - sizes
-        first[level.children] = ahead + np.repeat(first[level.inner] - ahead[level.starts], level.fan)
-    return first + size - 1
+class Before(NamedTuple):
+    """What an earlier time over the tree has found, node by node; what is not settled must be looked at again."""
+
+    is_settled: NDArray[np.bool_]  # nothing has changed at the node, below it, or in the rows it has
+    value: NDArray[np.float64]  # what f gave to what stands
+    growth: NDArray[np.float64]  # how many errors more what stands makes with all rows of its parent
+    has_growth: NDArray[np.bool_]  # whether that is known
+    looks: Looks
+
+
+def nothing_before(n_nodes: int) -> Before:
+    """Return what is known of a tree that nobody has gone over."""
+    none = np.zeros(n_nodes, bool)
+    return Before(none, np.zeros(n_nodes), np.zeros(n_nodes), none, Looks())
 
 
 class Standing:
@@ -82,126 +114,152 @@ class Standing:
         Its nodes as leaves.
     f : function (Candidate) -> float
         The estimate; the smallest wins, and on ties the simplest: leaf, children in their order, what is there.
-    counted : CountedTree or None
+    before : Before
+        Of the same tree. Where it is settled, and f does not look at the whole tree, f would answer the same again.
+    branches : Branches or None
         The rows, where children may be raised.
 
     """
 
     def __init__(
-        self, trees: Trees, numbers: NodeNumbers, f: Callable[[Candidate], float], counted: CountedTree | None
+        self, trees: Trees, numbers: NodeNumbers, f: Callable[[Candidate], float], before: Before, branches: Any
     ) -> None:
-        self.trees, self.numbers, self.f, self.counted = trees, numbers, f, counted
+        self.trees, self.numbers, self.f, self.before, self.branches = trees, numbers, f, before, branches
         self.levels = levels_of(trees)
         self.is_leaf = trees.feature == LEAF
         self.final = np.arange(trees.n_nodes)
-        self.has_changed = False
-        place = postorder(trees, self.levels)
-        inner = np.flatnonzero(~self.is_leaf)
-        self.order = inner[np.argsort(place[inner])].tolist()
-        m = trees.n_nodes
-        self.errors, self.bits = numbers.errors.tolist(), numbers.leaf_bits.tolist()
-        self.n_leaves, self.n_nodes, self.below = [1] * m, [1] * m, [0.0] * m
-        totals = self._totals()
-        self.whole = Whole(totals[0], trees.n_leaves, m, totals[1], float(numbers.weight[0]))
-        if counted is not None:
-            self._sort_rows(counted, place)
+        is_asked = ~before.is_settled if not before.looks.at_whole else np.ones(trees.n_nodes, bool)
+        self.leaves_asked = np.flatnonzero(self.is_leaf & is_asked).tolist()
+        inner = np.flatnonzero(~self.is_leaf & is_asked)
+        self.order = inner[np.argsort(postorder(trees, self.levels)[inner])].tolist()
+        self._sum_up()
+        self.value = before.value.tolist()
+        self.growth = self._growths().tolist() if branches is not None else []
+        self.changes = [False] * trees.n_nodes  # at the place, or below it
 
-    def _totals(self) -> tuple[float, float]:
-        numbers, leaf = self.numbers, self.is_leaf
-        errors = float(below(self.levels, np.where(leaf, numbers.errors, 0.0))[0])
-        return errors, float(np.where(leaf, numbers.leaf_bits, numbers.test_bits).sum())
+    def _sum_up(self) -> None:
+        """Make the numbers of what stands at each place."""
+        numbers, leaf, levels = self.numbers, self.is_leaf, self.levels
+        errors = below(levels, numbers.errors)
+        bits = added_up(levels, np.where(leaf, numbers.leaf_bits, numbers.test_bits))
+        self.errors, self.bits = errors.tolist(), bits.tolist()
+        self.n_leaves = leaves_below(self.trees, levels).tolist()
+        self.n_nodes = nodes_below(self.trees, levels).tolist()
+        given = np.zeros(len(leaf))
+        for level in levels:
+            given[level.inner] = np.add.reduceat(self.before.value[level.children], level.starts)
+        self.below = given.tolist()
+        weight = float(numbers.weight[0])
+        self.whole = Whole(self.errors[0], self.n_leaves[0], self.n_nodes[0], self.bits[0], weight)
 
-    def _sort_rows(self, counted: CountedTree, place: NDArray[np.int64]) -> None:
-        """Sort rows so that those of each subtree stand together; no choice below a node changes which it has."""
-        from dtnumba.rerouting import errors_through
+    def _growths(self) -> NDArray[np.float64]:
+        """Return how many errors more each child makes with all rows of its parent, as the tree is before any choice.
 
-        self._through, self.cells, self.labels = errors_through, counted.cells, counted.additions.parts[0]
-        self.scratch = np.zeros((len(place), counted.additions.n_stats)), np.empty(len(self.labels[0]), np.int64)
-        leaf = counted.leaf_of_row[counted.kept]
-        self.rows = counted.kept[np.argsort(place[leaf], kind="stable")]
-        ordered = np.sort(place[leaf])
-        size = np.ones(len(place), np.int64)
-        for level in reversed(self.levels):
-            size[level.inner] += np.add.reduceat(size[level.children], level.starts)
-        self.start = np.searchsorted(ordered, place - size + 1)
-        self.stop = np.searchsorted(ordered, place, side="right")
+        All at once, on all threads; only children in which something changes are asked one by one.
+        """
+        growth, parent = self.before.growth.copy(), parents(self.trees, self.levels)
+        asked = np.flatnonzero(~self.is_leaf & ~self.before.has_growth & (parent >= 0))
+        growth[asked] = growths(self.branches, parent[asked], asked)
+        return growth
 
     def run(self) -> Standing:
         """Go over the tree once."""
-        trees, numbers, f = self.trees, self.numbers, self.f
-        counts, weights = numbers.counts.tolist(), numbers.weight.tolist()
-        leaf_errors, leaf_bits, test_bits = (
-            column.tolist() for column in (numbers.errors, numbers.leaf_bits, numbers.test_bits)
-        )
-        left, right = trees.left.tolist(), trees.right.tolist()
-        errors, bits, n_leaves, n_nodes = self.errors, self.bits, self.n_leaves, self.n_nodes
-        value = [0.0] * trees.n_nodes
-        for leaf in np.flatnonzero(self.is_leaf).tolist():
-            alone = Candidate(counts[leaf], weights[leaf], errors[leaf], 1, 1, bits[leaf], 0.0, self.whole)
-            value[leaf] = self._checked(f(alone))
+        numbers, f, looks = self.numbers, self.f, self.before.looks
+        self.counts, self.weights = numbers.counts, numbers.weight.tolist()
+        self.leaf_errors, self.leaf_bits = numbers.errors.tolist(), numbers.leaf_bits.tolist()
+        test_bits = numbers.test_bits.tolist()
+        first, after = self.trees.left.tolist(), (self.trees.right + 1).tolist()
+        errors, bits, n_leaves, n_nodes, value = self.errors, self.bits, self.n_leaves, self.n_nodes, self.value
+        for t in self.leaves_asked:
+            around = (looks, self.whole, errors[t], 1, 1, bits[t])
+            leaf = (self.counts[t].tolist(), self.weights[t], errors[t], 1, 1, bits[t], 0.0, around)
+            value[t] = checked(f(option(Candidate, leaf)))
         for t in self.order:
-            kids = range(left[t], right[t] + 1)
-            errors[t], n_leaves[t] = sum([errors[k] for k in kids]), sum([n_leaves[k] for k in kids])
-            bits[t], n_nodes[t] = test_bits[t] + sum([bits[k] for k in kids]), 1 + sum([n_nodes[k] for k in kids])
-            self.below[t] = sum([value[k] for k in kids])
-            kept = self._option(t, counts[t], weights[t], errors[t], n_leaves[t], n_nodes[t], bits[t], self.below[t])
-            cut = self._option(t, counts[t], weights[t], leaf_errors[t], 1, 1, leaf_bits[t], 0.0)
-            best, best_value = cut, self._checked(f(cut))
-            stands = t
-            if self.counted is not None:
-                for k in kids:
-                    if self.is_leaf[self.final[k]]:
-                        continue  # as a leaf it would say the same
-                    through = self._errors_through(t, k)
-                    raised = self._option(
-                        t, counts[t], weights[t], through, n_leaves[k], n_nodes[k], bits[k], self.below[k]
-                    )
-                    found = self._checked(f(raised))
-                    if found < best_value - ROUNDING * abs(best_value):
-                        best, best_value, stands = raised, found, k
-            kept_value = value[t] = self._checked(f(kept))
-            if kept_value < best_value - ROUNDING * abs(best_value):
-                continue
-            self.has_changed = True
-            self._put(t, best, stands)
-            value[t] = best_value
+            i, j = first[t], after[t]
+            errors[t], n_leaves[t] = sum(errors[i:j]), sum(n_leaves[i:j])
+            bits[t], n_nodes[t] = test_bits[t] + sum(bits[i:j]), 1 + sum(n_nodes[i:j])
+            self.below[t] = sum(value[i:j])
+            self.changes[t] = True in self.changes[i:j]
+            self._choose(t, range(i, j))
         return self
 
-    def _option(self, t: int, counts: Any, weight: float, errors: float, *sizes: Any) -> Candidate:
-        """Return what would stand at a node, and the tree around it."""
-        n_leaves, n_nodes, bits, below_it = sizes
-        w = self.whole
-        whole = Whole(
-            w.errors - self.errors[t] + errors,
-            w.n_leaves - self.n_leaves[t] + n_leaves,
-            w.n_nodes - self.n_nodes[t] + n_nodes,
-            w.bits - self.bits[t] + bits,
-            w.weight,
-        )
-        return Candidate(counts, weight, errors, n_leaves, n_nodes, bits, below_it, whole)
+    def _choose(self, t: int, kids: range) -> None:
+        """Let the best option stand at a place."""
+        f, node = self.f, (self.counts[t].tolist(), self.weights[t])
+        there = (self.errors[t], self.n_leaves[t], self.n_nodes[t], self.bits[t])
+        around = (self.before.looks, self.whole, *there)
+        best = option(Candidate, (*node, self.leaf_errors[t], 1, 1, self.leaf_bits[t], 0.0, around))
+        least, stands = checked(f(best)), t
+        for k in kids if self.branches is not None else ():
+            if self.n_nodes[k] == 1:
+                continue  # as a leaf it would say the same
+            sizes = (self.n_leaves[k], self.n_nodes[k], self.bits[k], self.below[k])
+            raised = option(Candidate, (*node, self._raised_errors(t, k), *sizes, around))
+            found = checked(f(raised))
+            if found < least - ROUNDING * abs(least):
+                best, least, stands = raised, found, k
+        kept = checked(f(option(Candidate, (*node, *there, self.below[t], around))))
+        if kept < least - ROUNDING * abs(least):
+            self.value[t] = kept
+            return
+        self._put(t, best, stands)
+        self.value[t] = least
+
+    def _raised_errors(self, t: int, k: int) -> float:
+        """Return the errors of what stands at a child with all rows of its parent."""
+        if self.changes[k]:
+            self.growth[k] = growth_of(self.branches, t, k)
+        errors: float = self.errors[k] + self.growth[k]
+        return max(errors, 0.0)  # rounding leaves less than none
 
     def _put(self, t: int, best: Candidate, stands: int) -> None:
-        self.whole = best.whole
+        w = self.whole
+        self.whole = Whole(
+            w.errors - self.errors[t] + best.errors,
+            w.n_leaves - self.n_leaves[t] + best.n_leaves,
+            w.n_nodes - self.n_nodes[t] + best.n_nodes,
+            w.bits - self.bits[t] + best.bits,
+            w.weight,
+        )
         self.errors[t], self.bits[t], self.below[t] = best.errors, best.bits, best.below
-        self.n_leaves[t], self.n_nodes[t] = best.n_leaves, best.n_nodes
+        self.n_leaves[t], self.n_nodes[t], self.changes[t] = best.n_leaves, best.n_nodes, True
         if stands == t:
             self.is_leaf[t] = True
         else:
             self.final[t] = self.final[stands]
+        if self.branches is not None:
+            put_leaf(self.branches, t) if stands == t else put_branch(self.branches, t, stands)
 
-    def _errors_through(self, t: int, child: int) -> float:
-        """Return the errors of a child's subtree with all rows of its parent."""
-        rows = self.rows[self.start[t] : self.stop[t]]
-        return float(
-            self._through(self.trees, self.cells, rows, child, self.is_leaf, self.final, *self.labels, *self.scratch)
-        )
+    @property
+    def has_changed(self) -> bool:
+        """Whether anything has."""
+        return self.changes[0]
 
-    @staticmethod
-    def _checked(found: Any) -> float:
-        try:
-            number = float(found)
-        except (TypeError, ValueError):
-            number = float("nan")
-        if number != number:
-            raise ValueError(f"Generic: f returned {found!r}: it must return a number, the smaller the better")
-        return number
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The places that are left, in the order in which the nodes that stand there are numbered."""
+        return np.flatnonzero(places_left(self.trees, self.levels, self.is_leaf, self.final))
+
+    def after(self) -> Before:
+        """Return what is known of the tree that is left, whose nodes are numbered as its places are in order."""
+        is_raised = self.final != np.arange(len(self.final))
+        is_moved = np.zeros(len(is_raised), bool)  # with rows that it did not have
+        for level in self.levels:
+            is_moved[level.children] = np.repeat((is_moved | is_raised)[level.inner], level.fan)
+        is_settled, places = ~(np.array(self.changes) | is_moved), self.places
+        value, growth = np.array(self.value), np.array(self.growth or self.value)
+        return Before(is_settled[places], value[places], growth[places], ~is_moved[places], self.before.looks)
+
+
+def checked(found: Any) -> float:
+    """Return what a function gave as a number; raise where it is none."""
+    number: float = found
+    if type(found) is float and number == number:
+        return number  # at once: this is asked for every option
+    try:
+        number = float(found)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if number != number:
+        raise ValueError(f"Generic: f returned {found!r}: it must return a number, the smaller the better")
+    return number

@@ -26,9 +26,12 @@ LAYERS = [  # the lowest first
         "shuffle weakest_link"
     ),
     "interactions lanes leaf_values raised_cases rerouting shallow table unseen",
-    "constraints few_rows predict raising rule_counts targets whole_tree",
-    "counted_rows decision_list level_order mixtures monotone predictor sampling split_test stopping votes",
-    "drawn_rows forest_view out_of_bag recounting scan tree_view",
+    "constraints few_rows predict raising rule_counts targets",
+    (
+        "counted_rows decision_list level_order mixtures monotone predictor raised_errors sampling split_test stopping "
+        "votes"
+    ),
+    "drawn_rows forest_view out_of_bag recounting scan tree_view whole_tree",
     "partition ranked scan_bins sorting splitters.levels",
     "category_splits finish labels splitters.coded_rows",
     "bins node_losses splitters.histogram splitters.presorted splitters.rank_sort",

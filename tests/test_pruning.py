@@ -13,6 +13,7 @@ from strategies import descriptions, examples, layout, same_trees, walk
 import dtnumba
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, prune, pruners
 from dtnumba.code_length import arity_bits, dirichlet_bits, exception_bits
+from dtnumba.costs import LeastCost
 from dtnumba.log_gamma import binomial_upper
 from dtnumba.pruner import PRUNERS
 from dtnumba.pruners.error_based import extra_errors
@@ -210,6 +211,57 @@ def test_your_own_function_can_be_a_sum_over_leaves_and_is_called_a_few_times_a_
     assert len(calls) == model.n_leaves_ + 2 * (model.n_nodes_ - model.n_leaves_)
     cost = naive.cheapest(naive.nested(model.trees_), lambda node: expected(node.counts), lambda node: 0.1)
     assert outlines(found) == naive.outline(cost[1])
+
+
+def until_nothing_changes(root, f, rows):
+    """Go over the template with raising as often as anything changes."""
+    while True:
+        smaller = naive.by_whole(root, f, rows)
+        if naive.tests_of(smaller) == naive.tests_of(root):
+            return smaller
+        root = smaller
+
+
+@examples(60)
+@given(grown(), st.sampled_from([0.3, 1.0]), st.booleans(), st.booleans())
+def test_what_your_function_raises_is_what_going_over_all_of_it_again_raises(rows_of, price, has_costs, looks):
+    """Only where something changed is a function asked again that never looks at the whole tree."""
+    model, rows = rows_of
+    costs = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 1.0], [1.0, 3.0, 0.0]]) if has_costs else np.ones((K, K)) - np.eye(K)
+    if has_costs:
+        vars(model).update(costs=costs, _rule=LeastCost(costs))
+
+    def least(t):
+        return sum((leaf.counts @ costs).min() for leaf in naive.leaves(t)) + price * len(naive.leaves(t))
+
+    def f(option):
+        return (option.whole if looks else option).errors + price * (option.whole if looks else option).n_leaves
+
+    found = prune(model, pruners.Generic(f, raising=True), *rows[:2], sample_weight=rows[2])
+    root = naive.through(naive.nested(model.trees_), *rows)
+    wanted = until_nothing_changes(root, lambda t, whole: least(whole if looks else t), rows)
+    assert outlines(found) == naive.outline(wanted)
+
+
+def test_a_function_of_the_node_alone_is_asked_again_only_where_something_changed():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 4))
+    y = (X[:, 0] > 0) ^ (rng.random(2000) < 0.5)
+    model = DecisionTreeClassifier(random_state=0).fit(X, y)
+
+    def n_calls(*, looks, repeat):
+        calls = []
+
+        def f(option):
+            calls.append(option)
+            return (option.whole if looks else option).errors + 0.4 * (option.whole if looks else option).n_leaves
+
+        prune(model, pruners.Generic(f, raising=True, repeat=repeat), X, y)
+        return len(calls)
+
+    once = n_calls(looks=False, repeat=False)
+    assert once == n_calls(looks=True, repeat=False)
+    assert n_calls(looks=False, repeat=True) < 1.25 * once < 1.75 * once < n_calls(looks=True, repeat=True)
 
 
 def everything(rows):

@@ -13,9 +13,8 @@ from dtnumba.code_length import test_bits
 from dtnumba.pruner import Pruner, is_number, pruner
 from dtnumba.pruners.generic import numbers_of, over_each_tree
 from dtnumba.pruners.mdl import cuts_of
-from dtnumba.subtrees import class_weights_of, errors_as_leaf, levels_of, rebuilt
+from dtnumba.subtrees import class_weights_of, errors_as_leaf, levels_of, postorder, rebuilt
 from dtnumba.trees import LEAF, joined, one_tree
-from dtnumba.whole_tree import postorder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

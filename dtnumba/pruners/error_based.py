@@ -99,7 +99,7 @@ class ErrorBased(Pruner):
 
     def _raised(self, subject: Subject) -> Trees:
         from dtnumba.raising import Raising
-        from dtnumba.recounting import changed, counted_trees, workers_of
+        from dtnumba.recounting import changed, counted_trees, ended, workers_of
 
         parts = []
         by_cases = subject.trees.policy == FRACTIONAL and self.estimate != "exact" and subject.costs is None
@@ -116,7 +116,8 @@ class ErrorBased(Pruner):
             given = (tree.trees, tree.cells, tree.additions, tree.leaf_of_row, cost, SLACK)
             state = Raising(*given, workers_of(subject))
             state.run(tree.kept, _weights)
-            parts.append(changed(tree, subject, state.levels, state.is_leaf, state.final))
+            reached = ended(tree.trees, state.levels, state.is_leaf, state.leaf[tree.kept])
+            parts.append(changed(tree, subject, state.levels, state.is_leaf, state.final, reached))
         together = joined(parts)
         assert together is not None
         return together

@@ -10,7 +10,7 @@ import numpy as np
 from dtnumba.pruner import Pruner, pruner
 from dtnumba.subtrees import class_weights_of, errors_as_leaf, rebuilt
 from dtnumba.trees import joined, one_tree
-from dtnumba.whole_tree import NodeNumbers, Standing
+from dtnumba.whole_tree import NodeNumbers, Standing, nothing_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,8 @@ class Generic(Pruner):
           ``whole.n_nodes`` and ``whole.weight``.
 
         It is called once for each leaf, and for each inner node once for each option: twice, and with ``raising`` once
-        more for each child that is not a leaf.
+        more for each child that is not a leaf. Should the tree be gone over again, one that has not looked at ``whole``
+        is called again only for nodes in which, or in whose rows, something has changed.
     raising : bool
         Whether a child may take the place of its parent. Asks for a target of classes with one output, and for the rows
         that the trees were grown on.
@@ -95,31 +96,36 @@ def over_each_tree(
         return _with_raising(subject, f, bits_of, repeat=repeat)
     parts = []
     for t in range(subject.trees.n_trees):
-        tree = one_tree(subject.trees, t)
+        tree, before = one_tree(subject.trees, t), nothing_before(int(np.diff(subject.trees.root)[t]))
         while True:
-            found = Standing(tree, numbers_of(tree, subject, bits_of), f, None).run()
+            found = Standing(tree, numbers_of(tree, subject, bits_of), f, before, None).run()
             tree = rebuilt(tree, found.levels, found.is_leaf)
             if not (repeat and found.has_changed):
                 break
+            before = found.after()
         parts.append(tree)
     return _together(parts)
 
 
 def _with_raising(subject: Subject, f: Callable[[Candidate], float], bits_of: Any, *, repeat: bool) -> Trees:
-    from dtnumba.counted_rows import leaves_in_trees
-    from dtnumba.recounting import changed, counted_trees
+    from dtnumba.raised_errors import new_branches
+    from dtnumba.recounting import changed, counted_trees, ended, renumbered, workers_of
 
-    parts, rows = [], subject.rows
-    assert rows is not None
+    parts = []
     for given in counted_trees(subject):
-        counted = given
+        counted, before = given, nothing_before(given.trees.n_nodes)
         while True:
-            found = Standing(counted.trees, numbers_of(counted.trees, subject, bits_of), f, counted).run()
-            tree = changed(counted, subject, found.levels, found.is_leaf, found.final)
+            tree = counted.trees
+            branches = new_branches(counted, subject.costs, workers_of(subject))
+            found = Standing(tree, numbers_of(tree, subject, bits_of), f, before, branches).run()
+            reached = ended(tree, found.levels, found.is_leaf, branches.leaf)
+            counted = counted._replace(kept=branches.rows)
+            smaller = changed(counted, subject, found.levels, found.is_leaf, found.final, reached)
             if not (repeat and found.has_changed):
                 break
-            counted = counted._replace(trees=tree, leaf_of_row=leaves_in_trees(tree, rows.table, 1)[0])
-        parts.append(tree)
+            before = found.after()
+            counted = renumbered(counted, smaller, found.final[found.places], reached)
+        parts.append(smaller)
     return _together(parts)
 
 
