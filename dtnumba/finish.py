@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import in_python, kernel, launch, part, take_ticket
+from dtnumba._jit import in_python, kernel, launch, part, prefetch, take_ticket
 from dtnumba.growing import (
     CUT,
     FEATURE,
@@ -34,6 +34,7 @@ from dtnumba.trees import NO_LEVELS, NO_MAP, Trees
 
 # Fewer rows than this are summed by one thread.
 PARALLEL_ROWS = 20_000
+_AHEAD = np.uint64(16)  # nodes asked for ahead of numbering them
 
 
 class Numbered(NamedTuple):
@@ -65,6 +66,7 @@ def number_nodes(nodes, order, left, stack):
         top -= 1
         new = stack[top]
         node = order[new]
+        prefetch(nodes, np.uint64(node) + _AHEAD, np.uint64(0))  # most nodes lie in nearly this order
         left[new] = LEAF
         if nodes[node, FEATURE] != LEAF:
             left[new] = count

@@ -34,7 +34,7 @@ from dtnumba.growing import (
     new_growings,
 )
 from dtnumba.interactions import feature_policy
-from dtnumba.leaf_values import Summary, describe, describe_inner, row_at
+from dtnumba.leaf_values import Summary, describe, describe_inner, look_ahead, row_at
 from dtnumba.monotone import clip_nodes, is_free
 from dtnumba.sampling import list_rows, sample, weigh
 from dtnumba.scan import NOTHING, Limits
@@ -66,7 +66,7 @@ ARENA_BYTES = 1 << 33
 _NODE_BYTES = 80
 # Rows times trees that one thread grows alone: 100 trees on iris take 2.5 ms, and a pool may take longer to wake up.
 SERIAL_ROWS = 1 << 15
-# Rows whose codes, and nodes whose numbers, are asked for ahead of copying them.
+# Rows whose codes are asked for ahead of copying them, and nodes whose rows are ahead of describing them.
 AHEAD = 16
 
 
@@ -272,9 +272,10 @@ def _put_away(task, ticket, splitter, target, scratch, room, growing):
     for k in range(m - 1, -1, -1):
         # Nodes lie in the order of growth: waiting for each took a tenth of the time of a forest.
         ahead = np.uint64(order[max(k - AHEAD, 0)])
-        prefetch(nodes, ahead, np.uint64(0))
+        prefetch(nodes, np.uint64(order[max(k - 2 * AHEAD, 0)]), np.uint64(0))
         prefetch(growing.numbers, ahead, np.uint64(0))
         prefetch(growing.sums, ahead, np.uint64(0))
+        look_ahead(target, row_at(splitter, nodes[ahead, START]))
         node = order[k]
         start, stop, is_leaf, sums = nodes[node, START], nodes[node, STOP], left[k] < 0, growing.sums[node, 0]
         starts[k], stops[k] = start, stop

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_type, inline
+from dtnumba._jit import by_type, inline, prefetch
 from dtnumba.criteria import impurity_of, loss_of
 from dtnumba.growing import START, STOP
 
@@ -22,7 +22,12 @@ def _describe_by_rows(target, criterion, rows, summary, node, sums, seen):
     describe(target, criterion, rows, summary, node, sums, seen)
 
 
+def _nothing_ahead(target, row):
+    pass
+
+
 residual_at = by_type("residual_at", _residual_at)
+look_ahead = by_type("look_ahead", _nothing_ahead)  # ask for what describing a leaf of this row will read
 describe_inner = by_type("describe_inner", _describe_by_rows)  # of a node whose children are described already
 
 
@@ -65,6 +70,9 @@ class NumberLeaves:
     """Means: exact where all rows agree, else two-part sums rounded once."""
 
     __slots__ = ()
+
+    def look_ahead(self, row):
+        prefetch(self.y, np.uint64(row), np.uint64(0))
 
     def value_of(self, stats):
         return self.offsets[0] + float(stats[1]) * self.moment_unit / (float(stats[0]) * self.unit)
