@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, launch, part, take_ticket
+from dtnumba.coding import BLOCK, TABLE, CodeRows, cells_of_edges, no_cells
 from dtnumba.finish import midpoint
 from dtnumba.floats import floor_to
 from dtnumba.sorting import (
@@ -32,8 +33,7 @@ from dtnumba.table import values_of
 
 SAMPLE_ROWS = 50_000
 MOST_BINS = 255
-_TABLE = 256  # edges a column has room for: one search of 8 steps, padded with +inf
-_BLOCK = 2048  # rows coded at a time, so that their cells stay in cache over the columns
+_RUN = 16  # equal values in a row, up to which a column counts as one of distinct values
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Bins:
     def edges(self, dtype, has_edges=True):
         """Return a (p, 256) table of upper edges, padded with +inf: code(x) = how many edges are < x."""
         p = len(self.n_codes)
-        table = np.full((p, _TABLE), np.inf, dtype)
+        table = np.full((p, TABLE), np.inf, dtype)
         for f in np.flatnonzero(np.broadcast_to(has_edges, p)):
             at = slice(self.first_code[f], self.first_code[f + 1])
             table[f, : max(self.n_codes[f] - 1, 0)] = floor_to(midpoint(self.high[at][:-1], self.low[at][1:]), dtype)
@@ -99,26 +99,56 @@ def _run_end(keys, i, n):
 
 
 @inline
+def _longest_run(keys, n, most):
+    """Return _RUN if no run of equal values is longer, nor fills a bin by itself; else n."""
+    if _RUN * most >= n:
+        return n
+    repeats = 0
+    for i in range(np.uint64(n - _RUN)):
+        repeats += keys[i] == keys[i + np.uint64(_RUN)]
+    return n if repeats else _RUN
+
+
+@inline
+def _skipped(keys, i, n, longest, bins_left, rows_left):
+    """Return a start of a run that a bin which starts at i is sure to reach, where runs are short: no close before.
+
+    A bin of k rows closes if (2 * k + following run) * bins_left > 2 * rows_left; the last one closes at the end.
+    """
+    rows = n - i
+    if bins_left > 1:
+        rows = max((2 * rows_left - longest * bins_left) // (2 * bins_left) + 1, 1)
+    to = i + rows - 1
+    while to > i and keys[to] == keys[to - 1]:
+        to -= 1
+    return to
+
+
+@inline
 def _fill_bins(keys, n, distinct, task, to):
     """Cut sorted values into bins of like size; a value that fills a bin by itself gets its own.
 
     The rows of such heavy values do not count towards the size of the other bins, so these share what is left evenly.
     """
-    heavy, rows_left, i = 0, n, 0
-    while i < n:
+    heavy, rows_left, i, longest = 0, n, 0, _longest_run(keys, n, task.most)
+    while i < n and longest == n:
         end = _run_end(keys, i, n)
         if (end - i) * task.most >= n:
             heavy += 1
             rows_left -= end - i
         i = end
     code, in_bin, i = 0, 0, 0
+    end = _run_end(keys, 0, n) if n > 0 else 0
     while i < n:
-        end = _run_end(keys, i, n)
-        following = _run_end(keys, end, n) - end if end < n else 0
-        is_heavy = (end - i) * task.most >= n
-        heavy -= is_heavy
         if in_bin == 0:
             task.low[to, code] = bits_from_key(keys[i], task.form)
+            if longest < n and distinct > task.most:
+                there = _skipped(keys, i, n, longest, task.most - code, rows_left)
+                in_bin, i, end = there - i, there, _run_end(keys, there, n)
+        after = _run_end(keys, end, n) if end < n else end
+        following = after - end
+        is_heavy = (end - i) * task.most >= n
+        heavy -= is_heavy
         task.high[to, code] = bits_from_key(keys[i], task.form)
         in_bin += end - i
         bins_left = task.most - code - heavy
@@ -128,57 +158,8 @@ def _fill_bins(keys, n, distinct, task, to):
             code += 1
             rows_left -= 0 if is_heavy else in_bin
             in_bin = 0
-        i = end
+        i, end = end, after
     return code
-
-
-@part
-class CodeRows(NamedTuple):
-    """Write the codes of blocks of rows, the next block by whichever worker is free."""
-
-    cells: object
-    edges: np.ndarray  # (p * 256,)
-    values: np.ndarray  # (p * 256,): the value of each code, for columns that claim one a value
-    n_codes: np.ndarray
-    claims: np.ndarray  # (p,) uint8: whether to compare with values
-    codes: np.ndarray  # (n_rows, p) uint8 out
-    first: int  # column of codes, edges, ... for column 0
-    stray: np.ndarray  # (p,) uint8 out: the column holds a value that no code stands for
-    counter: np.ndarray
-
-    def run(self, worker):
-        cells = self.cells
-        while True:
-            start = take_ticket(self.counter) * _BLOCK
-            if start >= cells.n_rows:
-                break
-            stop = min(start + _BLOCK, cells.n_rows)
-            for column in range(cells.n_columns):
-                _code_block(self, column, start, stop)
-
-
-@inline
-def _code_block(task, column, start, stop):
-    cells, to = task.cells, task.first + column
-    at = cells.offset + column * cells.column_step
-    first, missing_code = to * _TABLE, np.uint8(task.n_codes[to])
-    for row in range(start, stop):
-        x = cells.flat[at + row * cells.row_step]
-        # Branchless search: 8 steps whatever the value, so that many searches overlap.
-        code = 128 if task.edges[first + 127] < x else 0
-        code += 64 if task.edges[first + code + 63] < x else 0
-        code += 32 if task.edges[first + code + 31] < x else 0
-        code += 16 if task.edges[first + code + 15] < x else 0
-        code += 8 if task.edges[first + code + 7] < x else 0
-        code += 4 if task.edges[first + code + 3] < x else 0
-        code += 2 if task.edges[first + code + 1] < x else 0
-        code += 1 if task.edges[first + code] < x else 0
-        task.codes[row, to] = np.uint8(code) if x == x else missing_code
-    if task.claims[to]:
-        for row in range(start, stop):
-            x = cells.flat[at + row * cells.row_step]
-            if x == x and (missing_code == 0 or task.values[first + np.int64(task.codes[row, to])] != x):
-                task.stray[to] = 1
 
 
 def sample_rows(kept):
@@ -200,7 +181,7 @@ def make_bins(table, kept, most, workers):
     for first, cells in table.numbers():
         bits, form = bits_of(cells)
         threads = workers if len(sample) * cells.n_columns >= PARALLEL_CELLS else 1
-        scratch, counter = sort_scratch(bits.flat, len(sample), threads), np.zeros(1, np.int64)
+        scratch, counter = sort_scratch(bits.flat, len(sample), threads, with_rows=False), np.zeros(1, np.int64)
         ends = low.view(bits.flat.dtype), high.view(bits.flat.dtype)
         launch(MakeBins(bits, form, scratch, sample, first, most, n_codes, *ends, exhaustive, counter), threads)
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
@@ -245,13 +226,14 @@ def write_codes(table, bins, codes, workers, claims=None):
     p, dtype = table.n_features, dtype_of(table).type
     edges = bins.edges(dtype)
     claims = np.zeros(p, np.uint8) if claims is None else claims.astype(np.uint8)
-    values, stray = np.zeros((p, _TABLE) if claims.any() else (0, 0), dtype), np.zeros(p, np.uint8)
+    values, stray = np.zeros((p, TABLE) if claims.any() else (0, 0), dtype), np.zeros(p, np.uint8)
     for f in np.flatnonzero(claims):
         values[f, : bins.n_codes[f]] = bins.low[bins.first_code[f] : bins.first_code[f + 1]]
+    places = cells_of_edges(edges, bins.n_codes - 1) if table.n_rows >= BLOCK else no_cells(p, dtype)
+    edges, values = edges.ravel(), values.ravel()
     for first, cells in table.numbers():
-        task = CodeRows(
-            cells, edges.ravel(), values.ravel(), bins.n_codes, claims, codes, first, stray, np.zeros(1, np.int64)
-        )
+        counter = np.zeros(1, np.int64)
+        task = CodeRows(cells, edges, values, bins.n_codes, claims, codes, first, stray, places, counter)
         launch(task, workers if cells.n_rows * cells.n_columns >= PARALLEL_CELLS else 1)
     return np.flatnonzero(stray)
 
@@ -300,8 +282,8 @@ def write_levels(table, codes):
     if table.nominal is None:
         return
     values, columns = values_of(table.cells), np.flatnonzero(table.nominal)
-    for start in range(0, table.n_rows, _BLOCK):
-        rows = slice(start, start + _BLOCK)
+    for start in range(0, table.n_rows, BLOCK):
+        rows = slice(start, start + BLOCK)
         for f in columns:
             x = values[rows, f]
             codes[rows, f] = np.where(np.isnan(x), table.n_levels(f), x)

@@ -41,13 +41,14 @@ class SortScratch(NamedTuple):
     counts: np.ndarray  # (6 * 2048,) uint32
 
 
-def sort_scratch(flat, n, workers):
-    """Allocate room for every worker to sort a column of n rows."""
+def sort_scratch(flat, n, workers, *, with_rows=True):
+    """Allocate room for every worker to sort a column of n rows, or its keys alone."""
+    n_rows = n if with_rows else 0
     return SortScratch(
         np.empty((workers, n), flat.dtype),
-        np.empty((workers, n), np.uint32),
+        np.empty((workers, n_rows), np.uint32),
         np.empty((workers, n), flat.dtype),
-        np.empty((workers, n), np.uint32),
+        np.empty((workers, n_rows), np.uint32),
         np.empty((workers, 6 * _BUCKETS), np.uint32),
     )
 
@@ -89,42 +90,48 @@ def is_missing(key):
 
 @inline
 def load_column(cells, column, kept, form, scratch):
-    """Read the keys of rows ``kept`` of a column."""
-    at = cells.offset + column * cells.column_step
-    for i in range(len(kept)):
-        row = kept[i]
-        scratch.keys[i] = key_of(cells.flat[at + np.int64(row) * cells.row_step], form)
-        scratch.rows[i] = row
+    """Read the keys of rows ``kept`` of a column, and their rows where there is room for them."""
+    at, keys = cells.offset + column * cells.column_step, scratch.keys
+    for i in range(np.uint64(len(kept))):
+        keys[i] = key_of(cells.flat[at + np.int64(kept[i]) * cells.row_step], form)
+    for i in range(np.uint64(len(scratch.rows))):
+        scratch.rows[i] = kept[i]
 
 
 @kernel
 def sort_by_key(scratch, n):
-    """Sort keys[:n] and rows[:n]; return whether the result lies in the other pair of arrays. Stable."""
+    """Sort keys[:n] and rows[:n], if any; return whether the result lies in the other pair of arrays. Stable."""
     keys, rows, other_keys, other_rows, counts = scratch
     n_passes = (keys.itemsize * 8 + DIGIT_BITS - 1) // DIGIT_BITS
+    size, mask = np.uint64(n), np.uint64(_BUCKETS - 1)
+    n_rows = size if len(rows) > 0 else np.uint64(0)
     for k in range(n_passes * _BUCKETS):
         counts[k] = 0
-    for i in range(n):
+    for i in range(size):
         key = np.uint64(keys[i])
         for k in range(n_passes):
-            digit = np.int64((key >> np.uint64(k * DIGIT_BITS)) & np.uint64(_BUCKETS - 1))
-            counts[k * _BUCKETS + digit] += np.uint32(1)
+            counts[np.uint64(k * _BUCKETS) + ((key >> np.uint64(k * DIGIT_BITS)) & mask)] += np.uint32(1)
     swapped = False
     for k in range(n_passes):
-        shift, first = np.uint64(k * DIGIT_BITS), k * _BUCKETS
-        if counts[first + np.int64((np.uint64(keys[0]) >> shift) & np.uint64(_BUCKETS - 1))] == n:
+        shift, first = np.uint64(k * DIGIT_BITS), np.uint64(k * _BUCKETS)
+        if counts[first + ((np.uint64(keys[0]) >> shift) & mask)] == n:
             continue
         below = np.uint32(0)
-        for digit in range(first, first + _BUCKETS):
+        for digit in range(k * _BUCKETS, (k + 1) * _BUCKETS):
             here = counts[digit]
             counts[digit] = below
             below += here
-        for i in range(n):
-            digit = first + np.int64((np.uint64(keys[i]) >> shift) & np.uint64(_BUCKETS - 1))
+        for i in range(n_rows):
+            digit = first + ((np.uint64(keys[i]) >> shift) & mask)
             to = counts[digit]
             counts[digit] = to + np.uint32(1)
             other_keys[to] = keys[i]
             other_rows[to] = rows[i]
+        for i in range(n_rows, size):  # keys alone
+            digit = first + ((np.uint64(keys[i]) >> shift) & mask)
+            to = counts[digit]
+            counts[digit] = to + np.uint32(1)
+            other_keys[to] = keys[i]
         keys, other_keys = other_keys, keys
         rows, other_rows = other_rows, rows
         swapped = not swapped

@@ -8,6 +8,7 @@ from test_sorting import matrices, rows_of
 
 from dtnumba import DecisionTreeClassifier
 from dtnumba.bins import MOST_BINS, SAMPLE_ROWS, histogram_codes, sample_rows
+from dtnumba.coding import BLOCK, cells_of_edges
 from dtnumba.sorting import PARALLEL_CELLS
 from dtnumba.table import read_table
 
@@ -110,6 +111,85 @@ def test_bins_hold_about_as_many_rows_each():
         assert bins.n_codes[0] == len(counts) == most
         assert counts.max() <= 10_000 / most + 1
         assert counts.min() >= 10_000 // most - 1
+
+
+def filled(values, most):
+    """Return the (low, high) of the bins of a column of more than ``most`` values, a run of equal values at a time."""
+    distinct, runs = np.unique(values[~np.isnan(values)], return_counts=True)
+    is_heavy, n = runs * most >= runs.sum(), len(runs)
+    rows_left, bins_left, low, high, rows = runs[~is_heavy].sum(), most - is_heavy.sum(), [], [], 0
+    for i in range(n):
+        if rows == 0:
+            low.append(distinct[i])
+        rows += runs[i]
+        following = runs[i + 1] if i + 1 < n else 0
+        fills = (i + 1 < n and is_heavy[i + 1]) or (2 * rows + following) * bins_left > 2 * rows_left
+        if is_heavy[i] or (fills and bins_left > 1) or i + 1 == n:
+            high.append(distinct[i])
+            # The bin of a heavy value was set aside; one that it closes early counts nowhere, like its rows.
+            rows_left -= 0 if is_heavy[i] else rows
+            bins_left -= 0 if is_heavy[i] else 1
+            rows = 0
+    return np.array(low), np.array(high)
+
+
+@pytest.mark.parametrize("most", [2, 7, 32, MOST_BINS])
+def test_bins_are_filled_run_by_run(most):
+    generator, n = np.random.default_rng(0), 12_000
+    columns = {
+        "distinct": generator.normal(size=n),
+        "short runs": generator.integers(0, n // 3, n),
+        "runs of 16": np.repeat(np.arange(n / 16), 16),
+        "runs of 17": np.repeat(np.arange(n / 17), 17),
+        "a long run": np.where(np.arange(n) < n // 2, 0.5, generator.random(n)),
+        "a run among the rest": np.where(np.arange(n) < 40, 0.5, generator.random(n)),
+        "missing": np.where(generator.random(n) < 0.3, np.nan, generator.random(n)),
+    }
+    for name, x in columns.items():
+        _, _, ranges = binned(x.astype(np.float64), most)
+        low, high = filled(x.astype(np.float64), most)
+        assert np.array_equal(ranges[0][0], low), name
+        assert np.array_equal(ranges[0][1], high), name
+
+
+def awkward(dtype):
+    """Return columns whose edges are of all kinds, by name."""
+    generator, n, most = np.random.default_rng(0), BLOCK + 77, np.finfo(dtype).max
+    normal = generator.normal(size=n)
+    return {
+        "normal": normal,
+        "skewed": np.exp(2 * normal),
+        "clusters": normal * 1e-3 + 1e6 * generator.integers(0, 2, n),
+        "constant": np.ones(n),
+        "two": normal > 0,
+        "three": generator.integers(0, 3, n),
+        "as wide as can be": generator.choice(np.concatenate([[-most, most], normal[:500]]), n),
+        "as narrow as can be": generator.integers(0, 500, n) * np.finfo(dtype).smallest_subnormal,
+        "infinite": np.where(generator.random(n) < 0.1, generator.choice([-np.inf, np.inf], n), normal),
+        "infinite edges": generator.choice([-np.inf, 0, np.inf], n),
+        "missing": np.where(generator.random(n) < 0.1, np.nan, normal),
+        "all missing": np.full(n, np.nan),
+    }
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_rows", [BLOCK - 1, BLOCK, BLOCK + 77])
+def test_codes_of_many_rows_count_the_edges_below(dtype, n_rows):
+    columns = awkward(dtype)
+    X = np.stack(list(columns.values()), axis=1).astype(dtype)[:n_rows]
+    for table in (X, np.asfortranarray(X), X[::-1, ::-1]):
+        for most in (2, 6, MOST_BINS):
+            codes, bins, ranges = binned(table, most)
+            check_codes(table, codes, bins, ranges)
+
+
+def test_values_are_looked_up_by_cells_where_edges_spread():
+    columns = awkward(np.float32)
+    _, bins, _ = binned(np.stack(list(columns.values()), axis=1).astype(np.float32))
+    cells = cells_of_edges(bins.edges(np.float32), bins.n_codes - 1)
+    n_steps = dict(zip(columns, cells.n_steps.tolist(), strict=True))
+    assert n_steps["normal"] == n_steps["two"] == n_steps["missing"] == 1
+    assert n_steps["skewed"] == n_steps["as wide as can be"] == n_steps["all missing"] == 0
 
 
 def test_a_common_value_gets_its_own_bin_and_the_others_share_the_rest():

@@ -18,7 +18,7 @@ LAYERS = [  # the lowest first
     ),
     "_jit code_length compact dnf floats growing path_rules rule_text subtrees",
     (
-        "bottom_up collapse columns cost_gini description_length proximity pruner rng routing rule_matching "
+        "bottom_up coding collapse columns cost_gini description_length proximity pruner rng routing rule_matching "
         "significance splitters.__init__ user_criterion watch"
     ),
     (
