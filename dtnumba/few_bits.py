@@ -15,7 +15,6 @@ from dtnumba._jit import (
     at_least_among_8,
     at_most_among_64,
     bit_count,
-    by_type,
     equal_among_64,
     inline,
     largest_of,
@@ -29,12 +28,10 @@ from dtnumba.grow import NO_LIMIT, admit_children, settle, take_pair
 from dtnumba.growing import FEATURE, LAST_LEFT, LEAF, MISSING_LEFT, START, STOP, UNKNOWN
 from dtnumba.monotone import AnyShape
 from dtnumba.packed_forest import aligned
-from dtnumba.scan import NOTHING, is_heavier, is_legal, record_split
+from dtnumba.scan import is_legal
 from dtnumba.scan_bins import record_cut
 from dtnumba.split_test import NoTest
 from dtnumba.splitters.histogram import DrawnHistogram, fields_with
-from dtnumba.splitters.random_bins import RandomBins, random_fields_with
-from dtnumba.splitters.random_threshold import draw_cut
 from dtnumba.splitters.rank_sort import RankSort
 from dtnumba.targets import (
     bit_planes,
@@ -118,39 +115,8 @@ class _OnBits:
         return grow_on_bits(self, job, scratch, root, free, chunk_end)
 
 
-class _BestOnBits(_OnBits):
-    """Every cut is scored."""
-
-    __slots__ = ()
-
-    def look_on_bits(self, job, scratch, node, i, members, m, total, n_groups):
-        if m == _TWO:  # there is one way to part two rows, so the first feature that does wins
-            return n_groups if n_groups != 0 else record_pair(self, job, scratch, i, total)
-        return list_cuts(self, scratch, i, members, m, n_groups)
-
-    def choose_on_bits(self, job, scratch, members, m, total, n_groups):
-        if m != _TWO:
-            record_best(self, job, scratch, members, m, total, n_groups)
-
-
-class _DrawnOnBits(_OnBits):
-    """A cut a feature is drawn, and is a candidate at once."""
-
-    __slots__ = ()
-
-    def look_on_bits(self, job, scratch, node, i, members, m, total, n_groups):
-        return n_groups + record_drawn(self, job, scratch, node, i, members, m, total)
-
-    def choose_on_bits(self, job, scratch, members, m, total, n_groups):
-        pass
-
-
-look_on_bits = by_type("look_on_bits")  # at the i-th drawn feature; returns groups of cuts, or features that vary
-choose_on_bits = by_type("choose_on_bits")  # among all cuts listed
-
-
 @part
-class BitHistogram(_BestOnBits, DrawnHistogram):
+class BitHistogram(_OnBits, DrawnHistogram):
     """Histograms, and bits below."""
 
     __slots__ = ()
@@ -163,7 +129,7 @@ class BitHistogram(_BestOnBits, DrawnHistogram):
 
 
 @part
-class BitRankSort(_BestOnBits, RankSort):
+class BitRankSort(_OnBits, RankSort):
     """Sorted rows, and bits below."""
 
     __slots__ = ()
@@ -175,23 +141,9 @@ class BitRankSort(_BestOnBits, RankSort):
         return BitRankSort(codes, self.n_codes, self.rows, self.n_rows, self.n_orders)
 
 
-@part
-class BitRandomBins(_DrawnOnBits, RandomBins):
-    """Random cuts of bins, and bits below."""
-
-    __slots__ = ()
-
-    def with_rows(self, rows, n):
-        return BitRandomBins(*random_fields_with(self, self.codes, rows, n))
-
-    def with_codes(self, codes):
-        return BitRandomBins(*random_fields_with(self, codes, self.rows, self.n_rows))
-
-
 ON_BITS = {
     DrawnHistogram: BitHistogram,
     RankSort: BitRankSort,
-    RandomBins: BitRandomBins,
 }
 
 
@@ -264,10 +216,13 @@ def _seek(splitter, job, scratch, n, node, members, total):
                 scratch.candidates.gain[scratch.features[i]] = NO_GAIN
                 _lay_out(splitter, few, n, np.uint64(scratch.features[i]))
             for i in range(looked_at, last):
-                found = look_on_bits(splitter, job, scratch, node, i, members, m, total, found)
+                if m != _TWO:
+                    found = list_cuts(splitter, scratch, i, members, m, found)
+                elif found == 0:  # there is one way to part two rows, so the first feature that does wins
+                    found = record_pair(splitter, job, scratch, i, total)
             looked_at, last = last, last + 1
-        if found > 0:
-            choose_on_bits(splitter, job, scratch, members, m, total, found)
+        if found > 0 and m != _TWO:
+            record_best(splitter, job, scratch, members, m, total, found)
         list_drawn(job.features, scratch, looked_at)
     settle(job, scratch, node, looked_at, weight)
 
@@ -375,46 +330,3 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
     split = (np.int64(bit_count(left_rows)), np.int64(code), after, side, has_missing)
     left = sums_of_bits(target, left_rows, planes)
     record_cut(target, splitter, job, total, work, scratch.candidates, f, left, split)
-
-
-@inline
-def record_drawn(splitter, job, scratch, node, i, members, m, total):
-    """Draw a cut of the i-th drawn feature and write it among the candidates; return whether the feature varies.
-
-    Missing rows go to the better side, or alone to the right.
-    """
-    few, work, out, target, limits = scratch.few, scratch.work, scratch.candidates, job.target, job.limits
-    f, planes, criterion = scratch.features[i], bit_planes(target, few.planes), job.criterion
-    base, missing_code = np.uint64(f) * _FEW, np.int64(splitter.n_codes[f])
-    missing = equal_among_64(few.codes, base, np.uint64(missing_code)) & members
-    smallest, largest = missing_code, np.int64(-1)
-    for j in range(m):
-        code = np.int64(few.codes[base + few.ids[j]])
-        smallest, largest = min(smallest, code), max(largest, code if code != missing_code else np.int64(-1))
-    if missing == members or (smallest == largest and missing == 0):
-        return np.uint64(0)
-    cut, out.cut[f] = smallest, np.inf
-    if smallest < largest:
-        cut, out.cut[f] = draw_cut(splitter, job, node, f, smallest, largest)
-    bar, best, best_side = NO_GAIN, np.uint64(0), 0
-    least, values = limits.min_samples_leaf, members & ~missing
-    below = at_most_among_64(few.codes, base, np.uint64(cut)) & values
-    for side in range(2 if smallest == largest else 0, 1 if missing == 0 else 3):
-        rows = below if side == 0 else below | missing if side == 1 else values
-        n_left = np.int64(bit_count(rows))
-        if least <= n_left <= np.int64(m) - least:
-            left = sums_of_bits(target, rows, planes)
-            right = rest(target, total, left, work.right)
-            score = split_score(target, criterion, left, right, work)
-            if score > bar and is_legal(target, limits, f, left, right):
-                bar, best, best_side = score, rows, side
-    if best != 0:
-        left = sums_of_bits(target, best, planes)
-        right = rest(target, total, left, work.right)
-        missing_left = np.int64(best_side == 1) if missing != 0 else is_heavier(target, left, right)
-        code, after = cut, cut + 1
-        if best_side == 2:
-            out.cut[f], code, after = np.inf, largest, np.int64(NOTHING)
-        where = (np.int64(bit_count(best)), code, after, missing_left)
-        record_split(out, f, target, criterion, left, right, work, where)
-    return _ONE

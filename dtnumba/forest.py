@@ -13,6 +13,7 @@ import numpy as np
 
 from dtnumba import rng
 from dtnumba._jit import by_having, inline, jitable, part, prefetch, take_many, take_ticket
+from dtnumba._row_vectors import SPARE
 from dtnumba.finish import number_nodes
 from dtnumba.frontier import BestFirst, DepthFirst, with_key
 from dtnumba.grow import NO_LIMIT, OPEN, admit, grow_below, most_nodes, new_scratch, pick
@@ -377,7 +378,7 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
     copies = getattr(plan.splitter, "copies_codes", False) and hasattr(plan.target, "gather")
     copies = copies and limits.max_leaves >= NO_LIMIT
     n_few = min(n_most, SUBTREE_BYTES // (max(p, 16) * plan.splitter.codes.itemsize)) if copies else 0
-    few_codes = np.empty((workers, n_few, p), plan.splitter.codes.dtype)
+    few_codes = np.empty((workers, n_few + SPARE, p), plan.splitter.codes.dtype)
     room = Room(
         np.empty((workers, len(plan.orders) * plan.orders.shape[1]), np.uint32),
         np.zeros((workers, plan.n_table_rows), plan.count_type),

@@ -18,10 +18,10 @@ from dtnumba.forest import Ends, ForestPlan
 from dtnumba.sampling import Balanced, Bootstrap, Everything, Subset, WeightedBootstrap, count_dtype
 from dtnumba.sorting import order_of_targets
 from dtnumba.splitters.histogram import DrawnHistogram, Histogram
-from dtnumba.splitters.random_bins import RandomBins
+from dtnumba.splitters.random_bins import random_bins
 from dtnumba.splitters.random_threshold import RandomThreshold
 from dtnumba.splitters.rank_sort import RankSort
-from dtnumba.targets import counted_once
+from dtnumba.targets import counted_once, n_sums_of
 from dtnumba.training import nominal_of, numbers_seen
 from dtnumba.weights import Weights, fixed_weights
 
@@ -165,7 +165,7 @@ def _splitter(
     if is_random and (is_exact or target.n_weights == 0):  # targets that are ranked have no histograms
         splitter = RandomThreshold(codes, bins.n_codes, *values, rows, 0, n_orders)
     elif is_random:
-        splitter = RandomBins(codes, bins.n_codes, *values, rows, 0, n_orders, *tables[1:])
+        splitter = random_bins(codes, bins, rows, n_orders, *tables[1:], n_sums_of(target))
     elif is_exact:
         splitter = RankSort(codes, bins.n_codes, rows, 0, n_orders)
     else:

@@ -20,6 +20,9 @@ item(row), put_item(hist, at, item)  ``put`` in two steps: what is read of a row
 bin_sums(sums, k)                    statistics from the sums over bins up to cut k, where a bin is at most four numbers
 load(sums, buffer), store(stats, sums)  statistics from and to ``n_sums`` int64: what ``describe`` reads
 rows_in(hist, at, width)             rows in a bin: its weight, or its last number where rows are counted apart
+add_left(rows, start, stop, column, cuts, sums, step)   of 32 columns of codes: add rows of code <= cut to ``n_sums``
+                                     numbers a column, which stand ``step`` apart; returns where it stopped
+left_bin(sums, column, step, bins, k)  these numbers as a bin that ``bin_sums`` reads
 load_bits(rows, start, n, planes)    words that say, bit by bit, what each of n <= 64 rows counts; whether they can
 bit_planes(planes)                   these words as a tuple
 sums_of_bits(left, planes)           statistics of the rows whose bits are set in a word
@@ -43,6 +46,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import bit_count, by_type, inline, part, with_item
+from dtnumba._row_vectors import add_labels, add_moments, add_records
 from dtnumba.criteria import gain_of, score_of
 from dtnumba.leaf_values import ClassLeaves, NumberLeaves, row_at
 
@@ -65,6 +69,8 @@ bit_planes = by_type("bit_planes")
 sums_of_bits = by_type("sums_of_bits")
 load_numbers = by_type("load_numbers")
 load = by_type("load")
+add_left = by_type("add_left")
+left_bin = by_type("left_bin")
 store = by_type("store")
 
 
@@ -478,6 +484,12 @@ class CountedTwoClasses(_TwoNumbers, ClassLeaves, _CountedClassFields):
     def add_item_if(self, items, item, flag):
         return items + (item & -flag)
 
+    def add_left(self, rows, start, stop, column, cuts, sums, step):
+        return add_records(rows.codes, rows.rows, start, stop, column, cuts, self.record, sums, step)
+
+    def left_bin(self, sums, column, step, bins, k):
+        bins[0, k] = ((sums[column] + sums[step + column]) << _32) + sums[step + column]
+
     def put(self, hist, at, row):
         hist[at + np.uint64(self.record[row] & 1)] += np.int64(self.record[row]) >> np.int64(1)
 
@@ -608,6 +620,15 @@ class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
     def put_items(self, hist, at, items):
         for k in range(np.uint64(self.n_stats)):
             hist[at + k] += items[k]
+
+    def add_left(self, rows, start, stop, column, cuts, sums, step):
+        return add_labels(rows.codes, rows.rows, start, stop, column, cuts, self.label, self.weights, sums, step)
+
+    def left_bin(self, sums, column, step, bins, k):
+        for word in range(np.uint64(self.n_stats)):
+            bins[word, k] = 0
+        for c in range(np.uint64(self.n_sums)):
+            bins[c >> np.uint64(1), k] += sums[c * step + column] << np.int64((c & np.uint64(1)) << np.uint64(5))
 
     def load(self, sums, buffer):
         stats = self.zeros
@@ -891,6 +912,12 @@ class CountedNumber(_Tuple, NumberLeaves, _NumberFields):
 
     def add_item_if(self, items, item, flag):
         return (items[0] + (item[0] & -flag), items[1] + (item[1] & -flag))
+
+    def add_left(self, rows, start, stop, column, cuts, sums, step):
+        return add_moments(rows.codes, rows.rows, start, stop, column, cuts, self.moments, self.weights, sums, step)
+
+    def left_bin(self, sums, column, step, bins, k):
+        bins[0, k], bins[1, k] = sums[column], sums[step + column]
 
     def add(self, stats, row):
         count = np.int64(self.weights[row])

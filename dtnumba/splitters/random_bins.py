@@ -1,46 +1,64 @@
 """One random threshold a feature over histogram codes: a pass over a node's rows for the extremes, one for the sums.
 
 The threshold is uniform in value between the node's smallest and largest value, as in ``random_threshold``, and lies at
-the edge of the bin that it falls into. No histogram is filled: one cut a feature needs two sums, not 255.
+the edge of the bin that it falls into. No histogram is filled: one cut a feature needs two sums, not 255. Both passes
+treat 32 columns at once, drawn or not (see ``_row_vectors``): a feature of its own would take as long.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_having, inline, jitable, part
-from dtnumba.criteria import NO_GAIN
+from dtnumba._jit import COMPILED, by_having, inline, jitable, part
+from dtnumba._row_vectors import COLUMNS, SPARE, at_most_among_16, find_extremes
+from dtnumba.criteria import NO_GAIN, chooses_by_more
 from dtnumba.growing import START, STOP
-from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, is_heavier, is_legal, record_split
+from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
 from dtnumba.splitters.random_threshold import draw_cut
 from dtnumba.targets import (
+    add,
     add_item_if,
+    add_left,
+    bin_sums,
     clear_bin,
     item_of,
     keep,
+    left_bin,
     no_item,
     put_item,
     put_items,
     rest,
     rows_in,
     split_score,
+    store,
     take,
     zero,
 )
 
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))
+_COLUMNS, _BLOCK_BITS = np.uint64(COLUMNS), np.uint64(5)
+# Cuts scored at once, without a remainder that would be scored one by one.
+_BLOCK = np.uint64(8)
+STEPS = 256  # ends of bins a feature, infinite behind the last
+# What is known of a feature before it is scored, beside CONSTANT: what takes no look of its own, and what does.
+SIDE_BY_SIDE, ALONE = 3, 4
 
 
 @part
 class RandomBinsScratch(NamedTuple):
-    """What one worker notes of the features a node looks at, in the order of the draw."""
+    """What one worker notes of the features a node looks at: by column, or in the order of the draw."""
 
-    smallest: np.ndarray  # (p,) int64 code
-    largest: np.ndarray  # (p,) int64
-    has_missing: np.ndarray  # (p,) int64
-    cuts: np.ndarray  # (p,) int64: last code that goes left
-    thresholds: np.ndarray  # (p,) float64
+    smallest: np.ndarray  # (p,) uint8: code, by column
+    largest: np.ndarray  # (p,) uint8
+    cuts: np.ndarray  # (p,) uint8: last code that goes left
+    left: np.ndarray  # (n_sums * p,) int64: sums of the rows left of the cuts, zero between uses
+    passed: np.ndarray  # (blocks + 1,) int64: the pass that read a block of columns last; then this pass
+    thresholds: np.ndarray  # (p,) float64, in the order of the draw
+    scores: np.ndarray  # (p + 8,) float64
+    found: np.ndarray  # (p,) int64: CONSTANT, SIDE_BY_SIDE or ALONE, then what was found
+    one: np.ndarray  # (n_sums,) int64: of one row
+    bins: np.ndarray  # (4, p + 8) int64: sums left of the cuts, as bins
     sums: np.ndarray  # (p * 3 * width,) int64: of rows left, right and missing; zero between uses
     buffer: np.ndarray  # (n,) uint32
 
@@ -48,25 +66,33 @@ class RandomBinsScratch(NamedTuple):
         return RandomBinsScratch(
             self.smallest[worker],
             self.largest[worker],
-            self.has_missing[worker],
             self.cuts[worker],
+            self.left[worker],
+            self.passed[worker],
             self.thresholds[worker],
+            self.scores[worker],
+            self.found[worker],
+            self.one[worker],
+            self.bins[worker],
             self.sums[worker],
             self.buffer[worker],
         )
 
 
 class _RandomBinsFields(NamedTuple):
-    codes: np.ndarray  # (n, p) uint8
+    codes: np.ndarray  # (n, p) uint8, and SPARE bytes behind
     n_codes: np.ndarray  # (p,) int64
     low: np.ndarray
     high: np.ndarray
     first_code: np.ndarray
+    steps: np.ndarray  # (p * STEPS,) float64: ``high``, infinite behind a feature's last code
+    strides: np.ndarray  # (p * 16,) float64: every sixteenth of them
     rows: np.ndarray
     n_rows: int
     n_orders: int
     width: int
     counted: bool
+    n_sums: int
 
 
 @part
@@ -77,45 +103,84 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
 
     def new_scratch(self, n, workers):
         p = self.codes.shape[1]
-        numbers = np.empty((4, workers, p), np.int64)
-        sums, buffer = np.zeros((workers, p * 3 * self.width), np.int64), np.empty((workers, n), np.uint32)
-        return RandomBinsScratch(*numbers, np.empty((workers, p)), sums, buffer)
+        ends, n_blocks = np.zeros((3, workers, p + COLUMNS), np.uint8), -(-p // COLUMNS)
+        return RandomBinsScratch(
+            *ends,
+            np.zeros((workers, self.n_sums * (p + COLUMNS)), np.int64),
+            np.zeros((workers, n_blocks + 1), np.int64),
+            np.empty((workers, p)),
+            np.zeros((workers, p + 8)),
+            np.empty((workers, p), np.int64),
+            np.empty((workers, self.n_sums), np.int64),
+            np.zeros((workers, 4, p + 8), np.int64),
+            np.zeros((workers, p * 3 * self.width), np.int64),
+            np.empty((workers, n), np.uint32),
+        )
 
     def with_rows(self, rows, n):
-        return RandomBins(*random_fields_with(self, self.codes, rows, n))
+        return RandomBins(*_fields_with(self, self.codes, rows, n))
 
     @property
     def copies_codes(self):
         return True
 
     def with_codes(self, codes):
-        return RandomBins(*random_fields_with(self, codes, self.rows, self.n_rows))
+        return RandomBins(*_fields_with(self, codes, self.rows, self.n_rows))
 
     def look(self, job, scratch, node, first, last, total):
-        nodes, own, features = job.growing.nodes, scratch.own, scratch.features
-        start, stop = nodes[node, START], nodes[node, STOP]
         varying = look_at_two_rows(job.target, self, job, scratch, node, first, last, total)
         if varying >= 0:
             return varying
-        varying = 0
-        for i in range(first, last):
-            f = features[i]
-            _find_extremes(self, own, i, f, start, stop)
-            own.cuts[i], own.thresholds[i] = min(own.smallest[i], self.n_codes[f] - 1), np.inf
-            if own.smallest[i] < own.largest[i]:
-                own.cuts[i], own.thresholds[i] = draw_cut(self, job, node, f, own.smallest[i], own.largest[i])
-            if own.smallest[i] < own.largest[i] or own.has_missing[i]:
-                _sum_sides(job.target, self, own, i, f, start, stop)
-            varying += _try_one(self, job, scratch, i, stop - start, total) != CONSTANT
-        return varying
+        return _look_at_all(job.target, self, job, scratch, node, first, last, total)
 
     def cut_between(self, job, scratch, f, node, below, above):
         cut, scratch.candidates.cut[f] = draw_cut(self, job, node, f, below, above)
         return cut, cut + 1
 
+    def code_below(self, feature, threshold, smallest, largest):
+        """Return the last code of smallest .. largest - 1 whose values all lie at or below the threshold, or smallest.
+
+        Two comparisons of 16 ends; to go by halves takes eight that wait for one another.
+        """
+        f = np.uint64(feature)
+        step = at_most_among_16(self.strides, f << _FOUR, threshold) << _FOUR
+        n_below = step + at_most_among_16(self.steps, (f << np.uint64(8)) + step, threshold)
+        return min(max(np.int64(n_below) - 1, smallest), largest - 1)
+
+
+def random_bins(codes, bins, rows, n_orders, width, counted, n_sums):
+    """Return the splitter of a table's codes, which it copies: passes read a little beyond the last row."""
+    p = len(bins.n_codes)
+    steps = np.full((p, STEPS), np.inf)
+    for f in range(p):
+        high = bins.high[bins.first_code[f] : bins.first_code[f + 1]][: STEPS - 1]
+        steps[f, : len(high)] = high
+    return RandomBins(
+        with_spare(codes),
+        bins.n_codes,
+        bins.low,
+        bins.high,
+        bins.first_code,
+        steps.ravel(),
+        np.ascontiguousarray(steps[:, 15::16]).ravel(),
+        rows,
+        0,
+        n_orders,
+        width,
+        counted,
+        n_sums,
+    )
+
+
+def with_spare(codes):
+    """Return a copy of codes that has SPARE bytes behind it."""
+    room = np.zeros(codes.size + SPARE, codes.dtype)
+    room[: codes.size] = codes.ravel()
+    return room[: codes.size].reshape(codes.shape)
+
 
 @inline
-def random_fields_with(splitter, codes, rows, n):
+def _fields_with(splitter, codes, rows, n):
     """Return the fields of a splitter with other codes and rows."""
     return (
         codes,
@@ -123,39 +188,201 @@ def random_fields_with(splitter, codes, rows, n):
         splitter.low,
         splitter.high,
         splitter.first_code,
+        splitter.steps,
+        splitter.strides,
         rows,
         n,
         splitter.n_orders,
         splitter.width,
         splitter.counted,
+        splitter.n_sums,
     )
 
 
+def _look_one_by_one(target, splitter, job, scratch, node, first, last, total):
+    """Fill the candidates of features[first:last], each on its own; return how many vary."""
+    varying = 0
+    for i in range(first, last):
+        varying += _look_alone(splitter, job, scratch, node, i, total)[0] != CONSTANT
+    return varying
+
+
+def _look_at_once(target, splitter, job, scratch, node, first, last, total):
+    """Do as ``_look_one_by_one`` for statistics that are a few numbers; of all candidates only the best is written.
+
+    Features with missing values are looked at alone: three sums each, not one.
+    """
+    own, work = scratch.own, scratch.work
+    if splitter.counted or chooses_by_more(job.criterion):
+        return _look_one_by_one(target, splitter, job, scratch, node, first, last, total)
+    n_open = _draw_cuts(splitter, job, scratch, node, first, last)
+    if n_open > 0:
+        _sum_left(target, splitter, job, scratch, node, first, last)
+        m, one = np.uint64(last - first), _BLOCK if COMPILED else _ONE
+        for k in range((m + one - _ONE) & ~(one - _ONE)):
+            if COMPILED or own.found[first + k] == SIDE_BY_SIDE:  # an empty side would divide by zero
+                left = bin_sums(target, own.bins, k)
+                own.scores[k] = split_score(target, job.criterion, left, rest(target, total, left, work.right), work)
+    return _choose(target, splitter, job, scratch, node, first, last, total)
+
+
+jitable(_look_one_by_one)
+jitable(_look_at_once)
+_look_at_all = by_having("add_left", _look_at_once, _look_one_by_one)
+
+
 @inline
-def _find_extremes(splitter, own, i, f, start, stop):
-    """Note the smallest and the largest code of a feature but the missing one; -1 is the largest of none."""
+def _draw_cuts(splitter, job, scratch, node, first, last):
+    """Draw a cut of every feature that varies and has no missing value; return how many these are."""
+    own, out, features, n_open = scratch.own, scratch.candidates, scratch.features, 0
+    start, stop = _edges(job, node)
+    _begin_pass(own)
+    for i in range(first, last):
+        f = features[i]
+        if _is_new(own, f):
+            find_extremes(splitter.codes, splitter.rows, start, stop, _block_of(splitter, f), own.smallest, own.largest)
+        smallest, largest = np.int64(own.smallest[f]), np.int64(own.largest[f])
+        own.found[i], out.gain[f] = CONSTANT, NO_GAIN
+        if largest == splitter.n_codes[f]:  # the code of a missing value is above all others
+            own.found[i] = ALONE
+        elif smallest < largest:
+            own.found[i] = SIDE_BY_SIDE
+            cut, own.thresholds[i] = draw_cut(splitter, job, node, f, smallest, largest)
+            own.cuts[f] = np.uint8(cut)
+            n_open += 1
+    return n_open
+
+
+@inline
+def _sum_left(target, splitter, job, scratch, node, first, last):
+    """Sum up the rows left of the cuts drawn."""
+    own, features, step = scratch.own, scratch.features, np.uint64(len(scratch.own.cuts))
+    start, stop = _edges(job, node)
+    _begin_pass(own)
+    for i in range(first, last):
+        f = np.uint64(features[i])
+        if own.found[i] == SIDE_BY_SIDE:
+            if _is_new(own, f):
+                column, row = _block_of(splitter, f), start
+                for at in range(column, np.uint64(len(own.left)), step):
+                    for k in range(_COLUMNS):
+                        own.left[at + k] = 0
+                while row < stop:
+                    row = _add_rows(target, splitter, own, row, stop, column, step)
+            left_bin(target, own.left, f, step, own.bins, np.uint64(i - first))
+
+
+@inline
+def _add_rows(target, splitter, own, row, stop, column, step):
+    """Add rows to the sums of 32 columns until bytes cannot hold what they count; return the first one left out."""
+    after = add_left(target, splitter, row, stop, column, own.cuts, own.left, step)
+    if after == row:  # it counts too often by itself
+        at, after = np.uint64(splitter.rows[row]), row + _ONE
+        store(target, add(target, zero(target, own.one), at), own.one)
+        for k in range(column, min(column + _COLUMNS, np.uint64(splitter.codes.shape[1]))):
+            if splitter.codes[at, k] <= own.cuts[k]:
+                for s in range(len(own.one)):
+                    own.left[np.uint64(s) * step + k] += own.one[s]
+    return after
+
+
+@inline
+def _choose(target, splitter, job, scratch, node, first, last, total):
+    """Write the best of the candidates, and return how many features vary."""
+    own, out, features, work, limits = scratch.own, scratch.candidates, scratch.features, scratch.work, job.limits
+    n, least, varying = np.int64(_edges(job, node)[1] - _edges(job, node)[0]), limits.min_samples_leaf, 0
+    bar, scale, best = NO_GAIN, 0.0, np.int64(-1)
+    for i in range(first, last):
+        k, score = np.uint64(i - first), NO_GAIN
+        if own.found[i] == ALONE:
+            own.found[i], score = _look_alone(splitter, job, scratch, node, i, total)
+        elif own.found[i] == SIDE_BY_SIDE:
+            score = own.scores[k]
+        varying += own.found[i] != CONSTANT
+        if score > bar:
+            if own.found[i] == SIDE_BY_SIDE:
+                left = bin_sums(target, own.bins, k)
+                n_left = rows_in(target, own.bins[:, k], np.uint64(0), splitter.width) if least > 1 else least
+                right = rest(target, total, left, work.right)
+                is_large_enough = least <= 1 or least <= n_left <= n - least
+                if not (is_large_enough and is_legal(target, limits, features[i], left, right)):
+                    continue
+            best, scale = i, max(scale, abs(score))
+            bar = bar_above(score, scale)
+    for i in range(first, last):
+        if i != best:
+            out.gain[features[i]] = NO_GAIN
+    if best >= 0 and own.found[best] == SIDE_BY_SIDE:
+        f, k = features[best], np.uint64(best - first)
+        left, cut = bin_sums(target, own.bins, k), np.int64(own.cuts[f])
+        right = rest(target, total, left, work.right)
+        n_left = rows_in(target, own.bins[:, k], np.uint64(0), splitter.width)
+        out.cut[f] = own.thresholds[best]
+        where = (n_left, cut, cut + 1, is_heavier(target, left, right))
+        record_split(out, f, target, job.criterion, left, right, work, where)
+    return varying
+
+
+@inline
+def _edges(job, node):
+    return np.uint64(job.growing.nodes[node, START]), np.uint64(job.growing.nodes[node, STOP])
+
+
+@inline
+def _block_of(splitter, f):
+    """Return the first of the 32 columns that are read together with one; the last 32 where there are no more."""
+    begin, p = np.uint64(f) >> _BLOCK_BITS << _BLOCK_BITS, np.uint64(splitter.codes.shape[1])
+    return min(begin, max(p, _COLUMNS) - _COLUMNS)
+
+
+@inline
+def _begin_pass(own):
+    own.passed[len(own.passed) - 1] += 1
+
+
+@inline
+def _is_new(own, f):
+    """Tell whether the columns around one are still to be read in this pass, and take it that they are read now."""
+    block, now = np.uint64(f) >> _BLOCK_BITS, own.passed[len(own.passed) - 1]
+    was_new = own.passed[block] != now
+    own.passed[block] = now
+    return was_new
+
+
+@inline
+def _look_alone(splitter, job, scratch, node, i, total):
+    """Fill the candidate of the i-th feature; return what was found, and the score."""
+    own, f, start, stop = scratch.own, scratch.features[i], *_edges(job, node)
+    smallest, largest, has_missing = _extremes(splitter, f, start, stop)
+    cut, threshold = min(smallest, splitter.n_codes[f] - 1), np.inf
+    if smallest < largest:
+        cut, threshold = draw_cut(splitter, job, node, f, smallest, largest)
+    if smallest < largest or has_missing:
+        _sum_sides(job.target, splitter, own, i, (f, cut, has_missing), start, stop)
+    return _try_one(splitter, job, scratch, i, np.int64(stop - start), total, (smallest, largest, cut, threshold))
+
+
+@inline
+def _extremes(splitter, f, start, stop):
+    """Return the smallest and the largest code of a feature but the missing one, -1 if none, and if it is there."""
     missing, smallest, largest = np.int64(splitter.n_codes[f]), np.int64(256), np.int64(-1)
-    column = np.uint64(f)
-    for k in range(np.uint64(start), np.uint64(stop)):
+    column, has_missing = np.uint64(f), False
+    for k in range(start, stop):
         code = np.int64(splitter.codes[np.uint64(splitter.rows[k]), column])
-        smallest, largest = min(smallest, code), max(largest, code)
-    own.has_missing[i] = largest == missing  # its code is above all others
-    if largest == missing:
-        largest = np.int64(-1)
-        for k in range(np.uint64(start), np.uint64(stop)):
-            code = np.int64(splitter.codes[np.uint64(splitter.rows[k]), column])
-            largest = max(largest, code if code < missing else np.int64(-1))
-    own.smallest[i], own.largest[i] = smallest, largest
+        smallest = min(smallest, code)
+        has_missing |= code == missing
+        largest = max(largest, code if code < missing else np.int64(-1))
+    return smallest, largest, has_missing
 
 
-def _sum_in_registers(target, splitter, own, i, f, start, stop):
+def _sum_in_registers(target, splitter, own, i, split, start, stop):
     """Sum up the rows left of a cut. The side is a coin's toss: adding nothing is cheaper than a branch or a bin."""
-    if own.has_missing[i]:
-        _sum_in_bins(target, splitter, own, i, f, start, stop)
+    f, cut, has_missing = split
+    if has_missing:
+        _sum_in_bins(target, splitter, own, i, split, start, stop)
         return
-    width, cut, column = np.uint64(splitter.width), own.cuts[i], np.uint64(f)
-    left, n_left = no_item(target), np.int64(0)
-    for k in range(np.uint64(start), np.uint64(stop)):
+    width, column, left, n_left = np.uint64(splitter.width), np.uint64(f), no_item(target), np.int64(0)
+    for k in range(start, stop):
         row = np.uint64(splitter.rows[k])
         goes_left = np.int64(np.int64(splitter.codes[row, column]) <= cut)
         left = add_item_if(target, left, item_of(target, row), goes_left)
@@ -166,10 +393,11 @@ def _sum_in_registers(target, splitter, own, i, f, start, stop):
         own.sums[at + width - _ONE] += n_left
 
 
-def _sum_in_bins(target, splitter, own, i, f, start, stop):
+def _sum_in_bins(target, splitter, own, i, split, start, stop):
     """Sum up the rows left and right of a cut, and those missing."""
-    width, cut, missing = np.uint64(splitter.width), own.cuts[i], splitter.n_codes[f]
-    for k in range(np.uint64(start), np.uint64(stop)):
+    f, cut, _ = split
+    width, missing = np.uint64(splitter.width), splitter.n_codes[f]
+    for k in range(start, stop):
         row = np.uint64(splitter.rows[k])
         code = np.int64(splitter.codes[row, np.uint64(f)])
         at = (np.uint64(i * 3) + np.uint64(code > cut) + np.uint64(code == missing)) * width
@@ -184,14 +412,18 @@ _sum_sides = by_having("add_item_if", _sum_in_registers, _sum_in_bins)
 
 
 @inline
-def _try_one(splitter, job, scratch, i, n, total):
-    """Score the cut of one feature, missing rows on the better side, or alone on the right; its sums are emptied."""
+def _try_one(splitter, job, scratch, i, n, total, ends):
+    """Score the cut of one feature, missing rows on the better side, or alone on the right; its sums are emptied.
+
+    Return what was found, and the score.
+    """
     own, out, work, limits, target = scratch.own, scratch.candidates, scratch.work, job.limits, job.target
     sums, width, f = own.sums, splitter.width, scratch.features[i]
+    smallest, largest, cut, threshold = ends
     out.gain[f] = NO_GAIN
     base, wide = np.uint64(i * 3) * np.uint64(width), np.uint64(width)
     n_missing = rows_in(target, sums, base + _TWO * wide, width)
-    smallest, largest, found = own.smallest[i], own.largest[i], BARREN
+    found = BARREN
     if largest < 0 or (smallest == largest and n_missing == 0):
         found = CONSTANT
     bar, best_left, best_n, best_side = NO_GAIN, zero(target, work.best), np.int64(0), np.int64(0)
@@ -216,9 +448,9 @@ def _try_one(splitter, job, scratch, i, n, total):
     if found == FOUND:
         right = rest(target, total, best_left, work.right)
         missing_left = np.int64(best_side == 1) if n_missing > 0 else is_heavier(target, best_left, right)
-        code, after = own.cuts[i], own.cuts[i] + 1
-        out.cut[f] = own.thresholds[i]
+        code, after = cut, cut + 1
+        out.cut[f] = threshold
         if best_side == 2:
             out.cut[f], code, after = np.inf, largest, np.int64(NOTHING)
         record_split(out, f, target, job.criterion, best_left, right, work, (best_n, code, after, missing_left))
-    return found
+    return found, bar

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba import rng
-from dtnumba._jit import inline, part
+from dtnumba._jit import by_type, inline, jitable, part
 from dtnumba.growing import START, STOP
 from dtnumba.scan import CONSTANT, MISSING, NEW, NOTHING, scan_order
 from dtnumba.scan import FIRST_RIGHT as FIRST_RIGHT_ROW
@@ -46,7 +46,6 @@ class RandomThreshold(CodedRows, NothingKept, _RandomThresholdFields):
         return varying
 
 
-@inline
 def _code_below(splitter, feature, threshold, smallest, largest):
     """Return the last code of smallest .. largest - 1 whose values all lie at or below the threshold, or smallest."""
     first, code, n = np.uint64(splitter.first_code[feature]), np.uint64(smallest), np.uint64(largest - smallest)
@@ -60,6 +59,10 @@ def _code_below(splitter, feature, threshold, smallest, largest):
     for k in range(_ONE, n):
         below += np.uint64(splitter.high[first + code + k] <= threshold)
     return np.int64(code + below)
+
+
+jitable(_code_below)
+code_below = by_type("code_below", _code_below)
 
 
 @inline
@@ -128,7 +131,7 @@ def draw_cut(splitter, job, node, feature, smallest, largest):
     # Infinite ends are legal values: draw between the finite ones if there are any.
     below, above = max(low, -1.7e308), min(high, 1.7e308)
     threshold = below * (1.0 - u) + above * u
-    cut = _code_below(splitter, feature, threshold, smallest, largest)
+    cut = code_below(splitter, feature, threshold, smallest, largest)
     # In a histogram the draw falls inside a bin, whose rows stay together: the cut is the bin's edge then.
     threshold = max(threshold, splitter.high[first + cut])
     return cut, threshold if threshold < splitter.low[first + cut + 1] else splitter.high[first + cut]
