@@ -171,6 +171,7 @@ def _splitter(
     else:
         kind = DrawnHistogram if settings.n_drawn < table.n_features else Histogram
         splitter = kind(codes, bins.n_codes, rows, 0, n_orders, *tables)
-    for in_another_way in (on_bits, on_sums) if levels is None else ():
-        splitter = in_another_way(splitter, target, criterion, settings.limits(1.0), settings.groups)
+    if levels is None:
+        growth = target, criterion, settings.limits(1.0), settings.groups
+        splitter = on_sums(on_bits(splitter, *growth), *growth)
     return around(splitter, levels, target, criterion, settings, counted=counted), ends
