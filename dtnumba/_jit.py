@@ -440,7 +440,7 @@ if COMPILED:
 
     # Releases the GIL. Numba's convention: where the result goes, where an exception goes, the arguments.
     _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-        # Kernel and kind of task, as Numba's dispatcher tells them apart: address of its code, what keeps it alive
+    # Kernel and kind of task, as Numba's dispatcher tells them apart: address of its code, what keeps it alive
     _compiled = {}
 
 
