@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.criteria import CRITERIA, GainRatio
-from dtnumba.splitters.levels import DRAWN_SUBSET, IN_ORDER, MOST_TRIED, ONE_VS_REST, Levels, ManyLevels
+from dtnumba.splitters.histogram import DrawnHistogram
+from dtnumba.splitters.levels import DRAWN_SUBSET, IN_ORDER, MOST_TRIED, ONE_VS_REST, DrawnLevels, Levels, ManyLevels
 from dtnumba.targets import n_sums_of
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def part_levels(
     columns = np.flatnonzero(nominal)
     column = np.zeros(p, np.int64)
     column[columns] = np.arange(len(columns))
-    levels = np.ascontiguousarray(codes[:, columns]).astype(np.uint32, copy=False)
+    levels = np.ascontiguousarray(codes[:, columns])
     numbers = np.where(nominal, 0, codes).astype(np.uint8)
     in_one_bin = replace(bins, n_codes=np.where(nominal, 1, bins.n_codes))
     return numbers, in_one_bin, LevelCodes(is_level, bins.n_codes.copy(), levels, column, are_shared=False)
@@ -78,7 +79,8 @@ def around(
     if settings.splitter == "random":
         how = DRAWN_SUBSET
     is_proven, profile, n_weights = _order_of(target, criterion)
-    kind = Levels if levels.are_shared else ManyLevels
+    is_drawn = isinstance(splitter, DrawnHistogram) and target.n_weights > 0
+    kind = ManyLevels if not levels.are_shared else DrawnLevels if is_drawn else Levels
     return kind(
         splitter,
         levels.is_level,

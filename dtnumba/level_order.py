@@ -18,49 +18,38 @@ _FEW = 24  # levels up to which insertion alone is faster
 _MOVES = 8  # a level, by insertion, before merging takes over
 
 
-@inline
-def _comes_before(keys, a, b):
-    return keys[a] < keys[b] or (keys[a] == keys[b] and a < b)
-
-
 @kernel
-def sort_levels(levels, other, keys, starts, m):
-    """Sort levels[:m], which are distinct, by (key of the level, level); ``other`` and ``starts`` are scratch.
+def order_levels(order, other, keys, starts, m):
+    """Write to order[:m] the places 0 .. m - 1 sorted by (key, place); ``other`` and ``starts`` are scratch.
 
-    Dealt to as many buckets as there are levels, by level and then by key, and put right by insertion, which has little
-    to do unless keys crowd. A merge sort took a fifth of a forest on columns of 10,000 levels. Called, not absorbed: it
-    stands in three places.
+    Dealt by key to as many buckets as there are levels, and put right by insertion, which has little to do unless keys
+    crowd. A merge sort took a fifth of a forest on columns of 10,000 levels. Called, not absorbed: it stands in three
+    places.
     """
+    for i in range(m):
+        order[i] = i
     if m > _FEW:
-        _deal(levels, other, keys, starts, m, False)
-    for i in range(1, m):
-        level, j = levels[i], i
-        while j > 0 and levels[j - 1] > level:
-            levels[j] = levels[j - 1]
-            j -= 1
-        levels[j] = level
-    if m > _FEW:
-        _deal(levels, other, keys, starts, m, True)
+        _deal(order, keys, starts, m)
     left = m * _MOVES if m > _FEW else m * m
     for i in range(1, m):
-        level, j = levels[i], i
-        while j > 0 and keys[levels[j - 1]] > keys[level]:
-            levels[j] = levels[j - 1]
+        place, j = order[i], i
+        key = keys[place]
+        while j > 0 and keys[order[j - 1]] > key:
+            order[j] = order[j - 1]
             j -= 1
-        levels[j] = level
+        order[j] = place
         left -= i - j
         if left < 0:
-            _merge(levels, other, keys, m)
+            _merge(order, other, keys, m)
             break
 
 
 @inline
-def _deal(levels, other, keys, starts, m, by_key):
-    """Deal levels[:m] to m buckets of like width, by key or by level; equals keep their order."""
-    low, high = np.inf, -np.inf
+def _deal(order, keys, starts, m):
+    """Deal the places 0 .. m - 1 to m buckets of like width, by key; equals keep their order."""
+    low, high = keys[0], keys[0]
     for i in range(m):
-        x = float(keys[levels[i]]) if by_key else float(levels[i])
-        low, high = min(low, x), max(high, x)
+        low, high = min(low, keys[i]), max(high, keys[i])
     if not low < high or high - low == np.inf:
         return
     scale = (m - 1.0) / (high - low)
@@ -69,22 +58,18 @@ def _deal(levels, other, keys, starts, m, by_key):
     for k in range(m):
         starts[k] = 0
     for i in range(m):
-        x = float(keys[levels[i]]) if by_key else float(levels[i])
-        starts[np.int64((x - low) * scale)] += 1
+        starts[np.int64((keys[i] - low) * scale)] += 1
     at = 0
     for k in range(m):
         at, starts[k] = at + starts[k], at
     for i in range(m):
-        x = float(keys[levels[i]]) if by_key else float(levels[i])
-        k = np.int64((x - low) * scale)
-        other[starts[k]] = levels[i]
+        k = np.int64((keys[i] - low) * scale)
+        order[starts[k]] = i
         starts[k] += 1
-    for i in range(m):
-        levels[i] = other[i]
 
 
 @inline
-def _merge(levels, other, keys, m):
+def _merge(order, other, keys, m):
     """Sort by merging runs of 1, 2, 4 and so on: whatever the keys, m log m steps."""
     run = 1
     while run < m:
@@ -92,23 +77,27 @@ def _merge(levels, other, keys, m):
             a, middle, end = begin, min(begin + run, m), min(begin + 2 * run, m)
             b = middle
             for i in range(begin, end):
-                from_left = b == end or (a < middle and not _comes_before(keys, levels[b], levels[a]))
-                other[i] = levels[a] if from_left else levels[b]
+                from_left = b == end or (a < middle and not _comes_before(keys, order[b], order[a]))
+                other[i] = order[a] if from_left else order[b]
                 a, b = (a + 1, b) if from_left else (a, b + 1)
         for i in range(m):
-            levels[i] = other[i]
+            order[i] = other[i]
         run *= 2
 
 
-def _by_one_number(target, own, m, width, profile, buffer):
+@inline
+def _comes_before(keys, a, b):
+    return keys[a] < keys[b] or (keys[a] == keys[b] and a < b)
+
+
+def _by_one_number(target, own, m, table, base, width, profile, buffer):
     """Key every level by what one number says: the share of the second class, or the mean."""
     for j in range(m):
-        level = own.present[j]
-        stats = take(target, zero(target, buffer), own.tables, np.uint64(level) * np.uint64(width))
-        own.keys[level] = level_key(target, stats)
+        at = base + np.uint64(own.present[j]) * np.uint64(width)
+        own.keys[j] = level_key(target, take(target, zero(target, buffer), table, at))
 
 
-def _by_axis(target, own, m, width, profile, buffer):
+def _by_axis(target, own, m, table, base, width, profile, buffer):
     """Key every level by its place along the first principal component of the levels' profiles.
 
     Turn 0 adds up the mean, turn 1 finds the level that pulls most, to begin with; then the axis is turned until it
@@ -124,8 +113,8 @@ def _by_axis(target, own, m, width, profile, buffer):
         for k in range(count):
             turned[k] = 0.0
         for j in range(m):
-            level, weight, along, pulls = own.present[j], 0.0, 0.0, False
-            stats = take(target, zero(target, buffer), own.tables, np.uint64(level) * np.uint64(width))
+            at, weight, along, pulls = base + np.uint64(own.present[j]) * np.uint64(width), 0.0, 0.0, False
+            stats = take(target, zero(target, buffer), table, at)
             store(target, stats, own.sums)
             for k in range(own.n_weights):
                 weight += float(own.sums[k])
@@ -145,7 +134,7 @@ def _by_axis(target, own, m, width, profile, buffer):
                 elif pulls:
                     turned[k] = away
             if is_last:
-                own.keys[level] = along
+                own.keys[j] = along
         if is_last:
             break
         if turn == 0:

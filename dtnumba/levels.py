@@ -122,9 +122,17 @@ def encode(coded: Coded, levels: NDArray[Any], name: object) -> tuple[NDArray[An
     values = coded.values[at]
     places = _places(values, levels)
     is_known = places >= 0
-    if len(at) and len(levels) and not is_known.any() and is_text(values[0]) != is_text(levels[0]):
-        raise changed(name, values[0], f"in fit it held {shown(levels[0])}, which is {kind_of(levels[0])}")
+    if len(levels) and not is_known.all():
+        _refuse_other_kinds(values[~is_known], levels, name)
     return numbered(coded, at[is_known], places[is_known]), values[~is_known]
+
+
+def _refuse_other_kinds(unknown: NDArray[Any], levels: NDArray[Any], name: object) -> None:
+    """Raise ValueError where values that are no level are numbers and all levels text, or the reverse."""
+    was_text = is_text(levels[0])
+    others = [value for value in unknown.tolist() if is_text(value) != was_text]
+    if others and all(is_text(level) == was_text for level in levels.tolist()):
+        raise changed(name, others[0], f"in fit it held {shown(levels[0])}, which is {kind_of(levels[0])}")
 
 
 def present(coded: Coded) -> NDArray[np.int64]:

@@ -81,6 +81,7 @@ class Table:
         return np.lib.stride_tricks.as_strided(
             flat[offset:], (self.n_rows, self.n_features), [step * flat.itemsize for step in steps]
         )
+
     def numbers(self) -> Iterator[tuple[int, Cells]]:
         """Yield cells of dense parts that cover the columns with an order, each with its first column."""
         if self.nominal is None:

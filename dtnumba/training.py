@@ -90,9 +90,7 @@ class Settings:
         return replace(self, signs=signs, groups=None if self.groups is None else self.groups.doubled())
 
 
-def train_tree(
-    table: Features, known: Any, target: Any, criterion: Any, weights: Weights, settings: Settings
-) -> Trees:
+def train_tree(table: Features, known: Any, target: Any, criterion: Any, weights: Weights, settings: Settings) -> Trees:
     """Grow one tree over the rows of positive weight, by whichever growth knows the tests that are asked for."""
     if not settings.options.are_plain:
         from dtnumba.growers.grown import train_general

@@ -89,9 +89,7 @@ class Watch:
     def _is_short(self) -> bool:
         return self.size < _SMALL and not self.verbose and self.max_seconds is None
 
-    def _wait_for(
-        self, call: Callable[[], Any], halt: Any, count: Callable[[], int], *, leaves: bool = False
-    ) -> None:
+    def _wait_for(self, call: Callable[[], Any], halt: Any, count: Callable[[], int], *, leaves: bool = False) -> None:
         """Run a call in a thread and look around meanwhile; ``leaves``: once stopped, do not wait for its end."""
         before, failed = self.done, list[BaseException]()
         finished = threading.Event()

@@ -34,7 +34,7 @@ def tests_of(x, y, w, options, *, nominal, limits):
     if k == 0:
         return
     learns = options["missing"] == "learned" and not known.all()
-    many = kind == "multiway" or (kind == "one_vs_rest" and k > 1)
+    many = kind == "multiway"
     alone = k == 1 and options["missing"] == "branch" and not known.all()
     if alone or (learns and not many) or (learns and k == 1 and not nominal):
         yield np.where(known, 0, GONE)
@@ -97,6 +97,21 @@ def is_large(rows, w, limits):
     return rows.sum() >= limits.min_samples_leaf and w[rows].sum() * (1 + 1e-12) >= limits.min_weight_leaf
 
 
+def gain_of(criterion, y, w, children, parts, n_classes):
+    """Decrease of impurity, or how differently the children are composed; ``parts`` are their shares of the weight."""
+    everyone = np.ones((1, len(y)), bool)
+    if criterion not in {"twoing", "chi2"}:
+        whole = naive.impurities(criterion, y, w, everyone, n_classes)[0]
+        return whole - parts @ naive.impurities(criterion, y, w, children, n_classes)
+    composed = naive.shares(y[:, 0], w, children, n_classes[0])
+    if criterion == "twoing":
+        pairs = itertools.combinations(range(len(parts)), 2)
+        return sum(parts[u] * parts[v] * np.abs(composed[u] - composed[v]).sum() ** 2 / 4 for u, v in pairs)
+    all_of_them = naive.shares(y[:, 0], w, everyone, n_classes[0])[0]
+    there = all_of_them > 0
+    return parts @ ((composed - all_of_them)[:, there] ** 2 / all_of_them[there]).sum(axis=1)
+
+
 def judged(criterion, child, y, w, n_classes, options, limits):
     """Yield (final child of each row, gain, information) of a test, for every place of its missing values."""
     gone, n, policy = child == GONE, int(child.max()) + 1, options["missing"]
@@ -112,10 +127,11 @@ def judged(criterion, child, y, w, n_classes, options, limits):
             continue
         share = w[scored].sum() / w.sum()
         own = np.array([rows[scored] for rows in children])
-        whole = naive.impurities(criterion, y[scored], w[scored], np.ones((1, scored.sum()), bool), n_classes)[0]
         parts = own @ w[scored] / w[scored].sum()
-        gain = whole - parts @ naive.impurities(criterion, y[scored], w[scored], own, n_classes)
-        if criterion == "poisson" and any((y[rows].sum(axis=0) == 0).any() for rows in children):
+        gain = gain_of(criterion, y[scored], w[scored], own, parts, n_classes)
+        # What a side without events costs is defined where rows may stay above, as in rpart.
+        has_void = any((y[rows].sum(axis=0) == 0).any() for rows in children)
+        if criterion == "poisson" and policy != "surrogate" and has_void:
             continue
         with_unknown = np.array([*(parts * share), 1 - share]) if policy == "fractional" else parts
         positive = with_unknown[with_unknown > 1e-15]

@@ -281,3 +281,20 @@ def test_a_side_without_events_is_one_with_surrogates_only():
         for missing in ("surrogate", "learned")
     ]
     assert leaves == [2, 1]
+
+
+@interpreted_only
+@pytest.mark.parametrize("numeric_split", ["threshold", "interval"])
+def test_one_level_against_the_rest_leaves_room_for_missing_values_against_all_levels(numeric_split):
+    X, y = np.array([[0.0], [1.0], [2.0], [NAN], [NAN], [NAN]]), [0, 0, 0, 1, 1, 1]
+    model = fit("gini", X, y, nominal=[True], categorical_split="one_vs_rest", numeric_split=numeric_split)
+    assert model.n_leaves_ == 2
+    assert model.score(X, y) == 1.0
+
+
+@interpreted_only
+def test_missing_values_go_where_no_child_of_a_level_is_without_events():
+    X = np.array([[NAN], [0.0], [1.0], [NAN]])
+    trees = fit("poisson", X, [1, 0, 1, 0], nominal=[True], categorical_split="multiway").trees_
+    assert trees.n_leaves == 2
+    assert trees.missing_left[0] == 0  # with level 0, which has no events of its own

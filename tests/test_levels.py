@@ -290,6 +290,18 @@ def test_a_kind_that_changed_since_fit_is_refused():
 
 
 @pytest.mark.small
+def test_one_value_of_another_kind_among_known_levels_is_refused():
+    text, numbers = np.array([["red"], ["blue"]], object), np.array([[1.0], [2.0]])
+    with pytest.raises(ValueError, match=r"column 0 holds 7, which is a number, and in fit it held 'blue'"):
+        again(np.array([["red"], [7], [None]], object), read(text))
+    with pytest.raises(ValueError, match=r"column 0 holds 'none', which is text, and in fit it held 1\.0"):
+        again(np.array([[1.0], ["none"]], object), read(numbers, [0]))
+    pd = pytest.importorskip("pandas")
+    mixture = read(pd.DataFrame({"c": pd.Categorical([1, "a", 1])}))
+    assert column(again(pd.DataFrame({"c": ["a", "new"]}), mixture))[1] is None
+
+
+@pytest.mark.small
 def test_a_column_without_values_has_no_kind():
     pd = pytest.importorskip("pandas")
     text, numbers = pd.DataFrame({"a": ["red", "blue"]}), pd.DataFrame({"a": [1.5, 2]})
@@ -454,9 +466,7 @@ def test_ordered_categories_of_batches_keep_their_order(monkeypatch, sample):
     assert listed(table) == ["low", "high", "top"]
     assert table.nominal is None
     assert table.codes[:7, 0].tolist() == [2, 0, 2, 3, 1, 0, 0]
-    with pytest.raises(
-        ValueError, match="column 'c' has ordered categories, and they are not those of the batches"
-    ):
+    with pytest.raises(ValueError, match="column 'c' has ordered categories, and they are not those of the batches"):
         bin_batches(make([order, order[::-1]]), categorical_features="from_dtype")
 
 

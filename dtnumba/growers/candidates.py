@@ -133,7 +133,8 @@ def _best_place(work, kids, n, n_small, last_small):
         still = n_small - np.int64(was_small and is_large(work, kids, v))
         if _is_legal(work, n, still):
             found = gain(work.target, work.criterion, sides, WHOLE, kids, desk.shares, n)
-            if found > NO_GAIN and (best < 0 or found > bar + TIE * abs(bar)):
+            is_better = found > NO_GAIN and (best < 0 or found > bar + TIE * abs(bar))
+            if is_better and (n < 2 or _no_side_is_void(work, kids, n, WHOLE)):
                 best, bar = np.int64(v), found
         copy_sums(sides, SPARE, kids, v)
     return best

@@ -112,6 +112,8 @@ def _two_way(work, n, learns):
         _order_groups(work, n)
     # Of each pair of a set and what it leaves, one is looked at; all levels against the missing values are one more.
     n_tried = n if in_order or is_single else np.int64(1) << (n - 1)
+    if is_single and learns and n > 1:
+        n_tried += 1
     bar, scale, best, with_gone = NO_GAIN, 0.0, np.int64(-1), False
     for turn in range(2 if learns else 1):
         clear(sides, BELOW)
@@ -120,10 +122,9 @@ def _two_way(work, n, learns):
                 clear(sides, BELOW)
                 if turn == 1:
                     copy_sums(sides, GONE, sides, BELOW)
-            _put_levels(desk, n, k, in_order, is_single)
-            is_all = (k == n - 1 if in_order else k == 0) and not is_single
-            if is_single and n == 1:
-                is_all = True
+            is_all = n in (1, k) if is_single else k == (n - 1 if in_order else 0)
+            if k < n or not is_single:
+                _put_levels(desk, n, k, in_order, is_single)
             if is_all and not in_order:
                 copy_sums(sides, KNOWN, sides, BELOW)
             if is_all and (not learns or turn == 1):
@@ -174,14 +175,15 @@ def _write_two_way(work, n, best, in_order, is_single, whole, learns, with_gone)
     """Write the children of the best division; the lighter one comes first, but for one level against the rest."""
     desk, sides, target = work.desk, work.desk.sides, work.target
     subtract(sides, whole, BEST_BELOW, ABOVE)
-    is_all = learns and best == (n - 1 if in_order else 0) and (not is_single or n == 1) and not with_gone
+    has_all = n in (1, best) if is_single else best == (n - 1 if in_order else 0)
+    is_all = learns and has_all and not with_gone
     swaps = not is_single and not is_all and weight_of(target, sides, BEST_BELOW) > weight_of(target, sides, ABOVE)
     inside = np.int32(1 if swaps else 0)
     for k in range(n):
         if in_order:
             is_in = k <= best
         elif is_single:
-            is_in = k == best
+            is_in = is_all or k == best
         else:
             is_in = is_all or (k < n - 1 and (best >> k) & 1 == 1)
         desk.child[desk.code[desk.order[k]]] = inside if is_in else 1 - inside

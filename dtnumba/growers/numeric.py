@@ -338,7 +338,5 @@ def _best_paying_cut(work, start, low, high):
             least, best = below + above, np.int64(i + 1)
             weight = weight_of(target, sides, BEST_BELOW)
             weight_below, weight_above = weight_of(target, sides, BELOW), weight_of(target, sides, ABOVE)
-            is_paid = _pays(
-                n_whole, whole, weight, n_below, below, weight_below, n_above, above, weight_above
-            )
+            is_paid = _pays(n_whole, whole, weight, n_below, below, weight_below, n_above, above, weight_above)
     return best if is_paid else np.int64(0)

@@ -163,8 +163,10 @@ def _said(grown, target, order, left, nodes, sums):
 def _shares(left, fan, weight):
     """Return the share of each node in the weight of its parent's children."""
     share, inner = np.ones(len(left)), np.flatnonzero(fan)
-    below = np.repeat(left[inner], fan[inner]) + np.arange(fan[inner].sum()) - np.repeat(
-        np.cumsum(fan[inner]) - fan[inner], fan[inner]
+    below = (
+        np.repeat(left[inner], fan[inner])
+        + np.arange(fan[inner].sum())
+        - np.repeat(np.cumsum(fan[inner]) - fan[inner], fan[inner])
     )
     total = np.bincount(np.repeat(np.arange(len(inner)), fan[inner]), weights=weight[below], minlength=len(inner))
     share[below] = weight[below] / np.repeat(total, fan[inner])
