@@ -470,6 +470,10 @@ class CountedTwoClasses(_TwoNumbers, ClassLeaves, _CountedClassFields):
                 planes[first + b] |= ((count >> b) & np.uint64(1)) << np.uint64(i)
         return largest >> np.uint64(COUNT_BITS) == 0
 
+    def in_one_word(self):
+        """Tell that a bin is one number, which its rows make larger."""
+        return True
+
     # Classes beyond two take as many words each, and gain a twentieth where two classes gain a fifth.
     def bit_planes(self, planes):
         return (planes[0], planes[1], planes[2], planes[3], planes[4], planes[5])
