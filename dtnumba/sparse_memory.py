@@ -1,7 +1,8 @@
 """Arrays as long as a bound, of which a part will be touched: what is not touched costs nothing.
 
-NumPy asks for huge pages for arrays from 4 MB on, and then a touch of one byte clears 2 MB. A forest of 100k rows cleared
-60 MB so where it writes 33, and where the memory had been given back to a virtual machine's host that took 0.1 of 0.4 s.
+NumPy asks for huge pages for arrays from 4 MB on, and then a touch of one byte clears 2 MB. A forest of 100k rows
+cleared 60 MB so where it writes 33, and where the memory had been given back to a virtual machine's host that took 0.1
+of 0.4 s.
 """
 
 from __future__ import annotations

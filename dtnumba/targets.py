@@ -399,8 +399,8 @@ COUNT_BITS = 3  # of how often a row counts: a bootstrap draws one of 100,000 ro
 @inline
 def counted(rows, ones, twos, fours):
     """Return how often some rows count in all, given which of them have each bit of their count."""
-    total = bit_count(rows & ones) + (bit_count(rows & twos) << np.uint64(1)) + (bit_count(rows & fours) << np.uint64(2))
-    return np.int64(total)
+    twice, four_times = bit_count(rows & twos) << np.uint64(1), bit_count(rows & fours) << np.uint64(2)
+    return np.int64(bit_count(rows & ones) + twice + four_times)
 
 
 _32 = np.int64(32)
@@ -619,8 +619,9 @@ class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
     def sums_of_bits(self, left, planes):
         stats = self.zeros
         for k in range(len(stats)):
-            first = np.uint64(COUNT_BITS * k)
-            stats = with_item(stats, k, float(counted(left, planes[first], planes[first + np.uint64(1)], planes[first + np.uint64(2)])))
+            ones = np.uint64(COUNT_BITS * k)
+            twos, fours = ones + np.uint64(1), ones + np.uint64(2)
+            stats = with_item(stats, k, float(counted(left, planes[ones], planes[twos], planes[fours])))
         return stats
 
     def put_items(self, hist, at, items):

@@ -13,12 +13,12 @@ PACKAGE = Path(find_spec("dtnumba").origin).parent
 # A module imports from lower layers only. A folder named here is one module to the others, and acyclic inside.
 LAYERS = [  # the lowest first
     (
-        "_absorb _cache costs errors fisher growing information levels log_gamma pruning rule_order rules "
-        "sample_table scoring trees weights"
+        "_absorb _cache costs errors fisher information levels log_gamma pruning rule_order rules sample_table "
+        "scoring sparse_memory trees weights"
     ),
     "_jit code_length compact dnf floats path_rules rule_text subtrees",
     (
-        "bottom_up collapse columns cost_gini description_length proximity pruner rng routing rule_matching "
+        "bottom_up collapse columns cost_gini description_length growing proximity pruner rng routing rule_matching "
         "significance splitters.__init__ user_criterion watch"
     ),
     (
@@ -34,7 +34,7 @@ LAYERS = [  # the lowest first
     "bins node_losses splitters.histogram splitters.presorted splitters.rank_sort",
     "binned_table chaid grow splitters.random_threshold",
     "batches forest grow_tree growers permutation refits splitters.random_bins",
-    "alpha_table resampling shadows training",
+    "alpha_table few_bits resampling shadows training",
     "forest_plan importances pruners size_curve",
     "generalise validation",
     "rule_making",
