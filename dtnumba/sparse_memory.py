@@ -7,6 +7,7 @@ of 0.4 s.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import mmap
 from typing import TYPE_CHECKING, Any
@@ -29,4 +30,7 @@ def sparse_empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> np.ndarray[A
         pages = mmap.mmap(-1, n_bytes, flags=_PRIVATE)
     except OSError as error:
         raise MemoryError(f"no room for {n_bytes} bytes: {error}") from error
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        with contextlib.suppress(OSError):  # of a kernel that has none
+            pages.madvise(mmap.MADV_NOHUGEPAGE)  # some systems give them to all who do not refuse
     return np.frombuffer(pages, dtype).reshape(shape)

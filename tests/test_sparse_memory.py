@@ -42,6 +42,20 @@ def test_what_is_not_touched_takes_no_memory():
     assert array[2].sum() == 8.0
 
 
+def test_pages_are_of_the_usual_size_on_systems_that_make_all_of_them_huge():
+    array = sparse_empty(LARGE, np.uint8)
+    own, flags = False, ""
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        first, _, last = line.split()[0].partition("-")
+        if last:
+            own = int(first, 16) <= array.ctypes.data < int(last, 16)
+        elif own and first == "VmFlags:":
+            flags = line
+    if not Path("/sys/kernel/mm/transparent_hugepage").exists() or not flags:
+        pytest.skip("this kernel has no huge pages, or does not tell")
+    assert " nh" in flags
+
+
 def test_memory_goes_with_the_last_view():
     before = held("VmSize")
     array = sparse_empty(LARGE, np.uint8)
