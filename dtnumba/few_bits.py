@@ -281,7 +281,8 @@ def record_pair(splitter, job, scratch, i, total):
         below, above = above, below
     left = sums_of_bits(target, _ONE << below, bit_planes(target, few.planes))
     right, least = rest(target, total, left, scratch.work.right), job.limits.min_samples_leaf
-    if least <= 1 and is_legal(target, job.limits, f, left, right):
+    may_be = least <= 1 and is_legal(target, job.limits, f, left, right)
+    if may_be and split_score(target, job.criterion, left, right, scratch.work) > NO_GAIN:
         code, after = np.int64(few.codes[base + below]), np.int64(few.codes[base + above])
         split = (np.int64(1), code, after, np.int64(0), after == splitter.n_codes[f])
         record_cut(target, splitter, job, total, scratch.work, scratch.candidates, f, left, split)
@@ -294,8 +295,11 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
     few, work, target, limits = scratch.few, scratch.work, job.target, job.limits
     scores, criterion, planes = work.scores, job.criterion, bit_planes(target, few.planes)
     least, most = np.uint64(limits.min_samples_leaf), m - np.uint64(limits.min_samples_leaf)
-    # A multiple of what a vector holds: the rest would be scored one by one.
-    for k in range((n_groups * m + _BLOCK - _ONE) & ~(_BLOCK - _ONE) if COMPILED else n_groups * m):
+    # A multiple of what a vector holds: the rest would be scored one by one. A user's criterion is shown no garbage.
+    n_scores = (n_groups * m + _BLOCK - _ONE) & ~(_BLOCK - _ONE)
+    for k in range(n_groups * m, n_scores):
+        few.left[k] = few.left[0]
+    for k in range(n_scores if COMPILED else n_groups * m):
         n_left = bit_count(few.left[k])
         may_be = (n_left >= least) & (n_left <= most)
         if COMPILED or may_be:  # no branch in vectors; interpreted, an empty side would divide by zero
@@ -306,21 +310,20 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
             scores[k] = score if may_be else NO_GAIN
         else:
             scores[k] = NO_GAIN
-    n_scores = (n_groups * m + _BLOCK - _ONE) & ~(_BLOCK - _ONE)
     for k in range(n_groups * m, n_scores):
         scores[k] = NO_GAIN
     largest, best, place = largest_of(scores, n_scores), np.uint64(0), _ALL
     if largest == NO_GAIN:
         return
     # Rows do not stand in the order of their codes, so of near-equal scores the first place wins.
-    bar = largest - TIE * abs(largest)
+    slack = TIE * _scale_of(scratch, m, n_groups, largest)
+    bar = largest - slack if slack < np.inf else largest
     for block in range(np.uint64(0), n_scores, _BLOCK):
         found = at_least_among_8(scores, block, bar)
         while found != 0:
             k = block + np.uint64(lowest_bit(found))
-            found, group = found & (found - _ONE), k // m
-            f = np.uint64(scratch.features[few.place[group] >> _DRAW])
-            here = few.place[group] | np.uint64(few.codes[f * _FEW + few.ids[k - group * m]])
+            found &= found - _ONE
+            here = _place_of(scratch, k, m)
             if here < place:
                 best, place = k, here
     f, code, side = scratch.features[place >> _DRAW], place & _CODE, np.int64((place >> _SIDE) & _ONE)
@@ -330,3 +333,26 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
     split = (np.int64(bit_count(left_rows)), np.int64(code), after, side, has_missing)
     left = sums_of_bits(target, left_rows, planes)
     record_cut(target, splitter, job, total, work, scratch.candidates, f, left, split)
+
+
+@inline
+def _place_of(scratch, k, m):
+    """Return a listed cut's place in the order in which ties are decided."""
+    few, group = scratch.few, k // m
+    f = np.uint64(scratch.features[few.place[group] >> _DRAW])
+    return few.place[group] | np.uint64(few.codes[f * _FEW + few.ids[k - group * m]])
+
+
+@inline
+def _scale_of(scratch, m, n_groups, largest):
+    """Return what near-equal scores are measured by: the largest or that of the first cut, which a scan starts from.
+
+    Scores that end at 0, as minus an impurity does, are all rounding there; those that grow from 0 are done at once.
+    """
+    scores, first, scale = scratch.work.scores, _ALL, abs(largest)
+    for k in range(np.uint64(0) if largest >= 1.0 else n_groups * m):
+        if scores[k] > NO_GAIN:
+            here = _place_of(scratch, k, m)
+            if here < first:
+                first, scale = here, max(abs(largest), abs(scores[k]))
+    return scale

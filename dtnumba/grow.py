@@ -86,7 +86,8 @@ def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
     n_seen = max(n_seen, block_size(target))
     few = splitter.few_scratch(limits.n_drawn, workers) if hasattr(splitter, "few_scratch") else NothingFew()
     n_cuts = max(N_CUTS, getattr(few, "n_cuts", 0)) if hasattr(target, "bin_sums") else 0
-    sums, codes, scores = np.empty((t, 5, n_cuts), np.int64), np.empty((t, n_cuts), np.uint64), np.empty((t, n_cuts))
+    # Zeros: the last vector of cuts is filled up with what stands here, and a user's criterion may look into a table.
+    sums, codes, scores = np.zeros((t, 5, n_cuts), np.int64), np.empty((t, n_cuts), np.uint64), np.empty((t, n_cuts))
     trees, costs = np.empty((t, 4, n_trees), np.int64), np.empty((t, n_trees))
     work = Work(*integers, np.empty((t, 3, n_seen)), trees, costs, sums, codes, scores)
     where, sums = np.empty((t, p, 4), np.int64), np.full((t, p, n_sums_of(target)), UNKNOWN, np.int64)

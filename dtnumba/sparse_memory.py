@@ -6,6 +6,7 @@ cleared 60 MB so where it writes 33, and where the memory had gone back to a vir
 
 from __future__ import annotations
 
+import contextlib
 import math
 import mmap
 from typing import TYPE_CHECKING, Any
@@ -28,4 +29,7 @@ def sparse_empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> np.ndarray[A
         pages = mmap.mmap(-1, n_bytes, flags=_PRIVATE)
     except OSError as error:
         raise MemoryError(f"no room for {n_bytes} bytes: {error}") from error
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        with contextlib.suppress(OSError):  # of a kernel that has none
+            pages.madvise(mmap.MADV_NOHUGEPAGE)  # some systems give them to all who do not refuse
     return np.frombuffer(pages, dtype).reshape(shape)
