@@ -197,5 +197,7 @@ def folds_of(cv: Any, refits: Refits, X: Any, y: Any) -> list[Split] | Folds:
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         state = refits.model.random_state
         seed = rng.seed_from(state) if isinstance(state, (int, np.integer)) else 0
+        if cv > refits.n_rows:
+            raise ValueError(f"cv={cv}: must be at most the number of rows, which is {refits.n_rows}; pass fewer folds")
         return k_folds(refits.n_rows, int(cv), seed, strata=strata_of(refits) if refits.is_classes else None)
     return given_folds(cv, refits.n_rows, X, y)

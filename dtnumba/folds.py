@@ -217,6 +217,11 @@ def given_folds(cv: Any, n_rows: int, X: Any = None, y: Any = None, groups: Any 
         What such an object is given.
 
     """
+    if isinstance(cv, str) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
+        raise TypeError(
+            f"cv={cv!r}: must be 'loo', the number of the fold of each of the {n_rows} rows, pairs (rows to fit, rows "
+            "to try), or an object with split(X, y, groups); cross_validate takes a number of folds as k"
+        )
     if hasattr(cv, "split"):
         cv = list(cv.split(X, y, groups))
     pairs = list(cv)

@@ -12,7 +12,7 @@ from dtnumba.criteria import resolve_criterion
 from dtnumba.pruner import Rows
 from dtnumba.rerouting import describe_nodes
 from dtnumba.subtrees import added_up, rebuilt
-from dtnumba.trees import BY_CHILD, LEAF, count_up, one_tree
+from dtnumba.trees import FRACTIONAL, LEAF, count_up, one_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def counted_trees(subject: Subject, *, with_leaves: bool = True) -> Iterator[Cou
                 "asks for these very rows; pass them, or raising=False"
             )
         leaf_of_row = leaves_in_trees(tree, rows.table, 1)[0] if with_leaves else np.empty(0, np.int64)
-        if with_leaves and tree.policy == BY_CHILD:  # else rows lie in several leaves, in parts
+        if with_leaves:
             _refuse_others(tree, additions.summed(leaf_of_row, tree.n_nodes), f"this {kind}", t)
         yield CountedTree(tree, cells, additions, np.flatnonzero(weight), leaf_of_row)
 
@@ -74,6 +74,12 @@ def _refuse_others(tree: Trees, found: NDArray[np.float64], kind: str, t: int) -
     """Raise where the classes in the leaves are not those that the tree was grown with."""
     grown = tree.value * tree.weight[:, None]
     is_astray = (np.abs(found - grown).max(axis=1) > 1e-6 * tree.weight[0]) & (tree.feature == LEAF)
+    if is_astray.any() and tree.policy == FRACTIONAL:
+        raise ValueError(
+            f"prune: {kind} sent rows of missing values down several branches in parts, and raising as asked for "
+            "counts whole rows: pass raising=False, or 'error_based' with estimate='release8' or 'j48' and without costs, "
+            "which counts parts"
+        )
     if is_astray.any():
         node = int(is_astray.argmax())
         raise ValueError(

@@ -161,3 +161,8 @@ def test_folds_choose_alpha_of_trees_of_the_textbooks(learner, form):
     assert smaller.n_leaves_ <= tree.n_leaves_
     assert smaller.predict(X[:3] if form != "frame" else X.head(3)).shape == (3,)
     assert smaller.n_leaves_ == learner.fit(table, y).prune("cost_complexity", table, y).n_leaves_
+
+
+def test_more_folds_than_rows_are_refused_by_the_name_of_the_parameter():
+    with pytest.raises(ValueError, match="cv=10: must be at most the number of rows, which is 4; pass fewer folds"):
+        DecisionTreeClassifier(prune=CostComplexity()).fit([[1], [2], [3], [4]], [0, 1, 0, 1])

@@ -117,3 +117,9 @@ def test_one_row_a_fold():
 def test_what_cannot_be_dealt_is_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("cv", ["x", "loo ", 5, None])
+def test_folds_that_are_none_say_what_folds_are(cv):
+    with pytest.raises(TypeError, match=r"cv=.*: must be 'loo', the number of the fold of each of the 20 rows.* as k"):
+        given_folds(cv, 20)

@@ -42,6 +42,23 @@ def test_raising_asks_for_the_very_rows():
         prune(model, "error_based", sample_weight=np.ones(80))
 
 
+def test_raising_by_whole_rows_refuses_trees_that_part_rows():
+    X, y, _ = noisy()
+    by_whole_rows = [
+        pruners.Generic(lambda option: option.errors + option.n_leaves, raising=True),
+        pruners.Bound(raising=True),
+        pruners.ErrorBased(estimate="exact"),
+    ]
+    model = DecisionTreeClassifier(missing="fractional")
+    for pruner in by_whole_rows:
+        assert prune(model.fit(X, y), pruner, X, y).n_leaves_ < model.n_leaves_
+    X[::7, 0] = np.nan
+    for pruner in by_whole_rows:
+        with pytest.raises(ValueError, match="branches in parts, and raising as asked for counts whole rows"):
+            prune(model.fit(X, y), pruner, X, y)
+    assert prune(model, "error_based", X, y).n_leaves_ < model.n_leaves_
+
+
 @pytest.mark.parametrize("signs", [[1, 0, 0], {"a": -1}])
 def test_a_raised_branch_would_break_the_order_asked_for(signs):
     pandas = pytest.importorskip("pandas")
