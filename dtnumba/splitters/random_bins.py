@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dtnumba import rng
 from dtnumba._jit import COMPILED, by_having, inline, jitable, part
-from dtnumba._row_vectors import COLUMNS, SPARE, at_most_among_16, find_extremes
+from dtnumba._row_vectors import COLUMNS, SPARE, at_most_among_16, divide_rows, find_extremes
 from dtnumba.criteria import NO_GAIN, chooses_by_more
-from dtnumba.growing import START, STOP
+from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
 from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
-from dtnumba.splitters.random_threshold import draw_cut
+from dtnumba.splitters.random_threshold import at_edge, cut_at, draw_cut
 from dtnumba.targets import (
     add,
     add_item_if,
@@ -37,6 +38,7 @@ from dtnumba.targets import (
 )
 
 _ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))
+_LAST_CODE = np.int64(255)
 _COLUMNS, _BLOCK_BITS = np.uint64(COLUMNS), np.uint64(5)
 # Cuts scored at once, without a remainder that would be scored one by one.
 _BLOCK = np.uint64(8)
@@ -54,7 +56,8 @@ class RandomBinsScratch(NamedTuple):
     cuts: np.ndarray  # (p,) uint8: last code that goes left
     left: np.ndarray  # (n_sums * p,) int64: sums of the rows left of the cuts, zero between uses
     passed: np.ndarray  # (blocks + 1,) int64: the pass that read a block of columns last; then this pass
-    thresholds: np.ndarray  # (p,) float64, in the order of the draw
+    columns: np.ndarray  # (p + 8,) uint64: features, in the order of the draw
+    values: np.ndarray  # (p + 8,) float64: how far a cut is between the extremes, then the value there
     scores: np.ndarray  # (p + 8,) float64
     found: np.ndarray  # (p,) int64: CONSTANT, SIDE_BY_SIDE or ALONE, then what was found
     one: np.ndarray  # (n_sums,) int64: of one row
@@ -69,7 +72,8 @@ class RandomBinsScratch(NamedTuple):
             self.cuts[worker],
             self.left[worker],
             self.passed[worker],
-            self.thresholds[worker],
+            self.columns[worker],
+            self.values[worker],
             self.scores[worker],
             self.found[worker],
             self.one[worker],
@@ -82,11 +86,10 @@ class RandomBinsScratch(NamedTuple):
 class _RandomBinsFields(NamedTuple):
     codes: np.ndarray  # (n, p) uint8, and SPARE bytes behind
     n_codes: np.ndarray  # (p,) int64
-    low: np.ndarray
-    high: np.ndarray
-    first_code: np.ndarray
-    steps: np.ndarray  # (p * STEPS,) float64: ``high``, infinite behind a feature's last code
-    strides: np.ndarray  # (p * 16,) float64: every sixteenth of them
+    low: np.ndarray  # (p * STEPS,) float64: smallest value of each code, infinite behind a feature's last one
+    high: np.ndarray  # (p * STEPS,) float64: largest
+    first_code: np.ndarray  # (p + 1,) int64: where a feature's codes stand in them
+    strides: np.ndarray  # (p * 16,) float64: every sixteenth of ``high``
     rows: np.ndarray
     n_rows: int
     n_orders: int
@@ -108,7 +111,8 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
             *ends,
             np.zeros((workers, self.n_sums * (p + COLUMNS)), np.int64),
             np.zeros((workers, n_blocks + 1), np.int64),
-            np.empty((workers, p)),
+            np.zeros((workers, p + 8), np.uint64),
+            np.zeros((workers, p + 8)),
             np.zeros((workers, p + 8)),
             np.empty((workers, p), np.int64),
             np.empty((workers, self.n_sums), np.int64),
@@ -133,6 +137,15 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
             return varying
         return _look_at_all(job.target, self, job, scratch, node, first, last, total)
 
+    def divide(self, job, scratch, node):
+        nodes = job.growing.nodes
+        f, cut = np.int64(nodes[node, FEATURE]), np.int64(nodes[node, LAST_LEFT])
+        # Missing rows have the largest code; where they go left, it is made the smallest one.
+        shift = self.n_codes[f] if nodes[node, MISSING_LEFT] else 0
+        bound, (start, stop) = (cut - shift) & _LAST_CODE, _edges(job, node)
+        edges = (np.uint64(f), np.uint64(shift), np.uint64(bound))
+        return np.int64(divide_rows(self.codes, self.rows, start, stop, *edges, scratch.own.buffer))
+
     def cut_between(self, job, scratch, f, node, below, above):
         cut, scratch.candidates.cut[f] = draw_cut(self, job, node, f, below, above)
         return cut, cut + 1
@@ -144,25 +157,25 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
         """
         f = np.uint64(feature)
         step = at_most_among_16(self.strides, f << _FOUR, threshold) << _FOUR
-        n_below = step + at_most_among_16(self.steps, (f << np.uint64(8)) + step, threshold)
+        n_below = step + at_most_among_16(self.high, (f << np.uint64(8)) + step, threshold)
         return min(max(np.int64(n_below) - 1, smallest), largest - 1)
 
 
 def random_bins(codes, bins, rows, n_orders, width, counted, n_sums):
     """Return the splitter of a table's codes, which it copies: passes read a little beyond the last row."""
     p = len(bins.n_codes)
-    steps = np.full((p, STEPS), np.inf)
+    low, high = np.full((2, p, STEPS), np.inf)
     for f in range(p):
-        high = bins.high[bins.first_code[f] : bins.first_code[f + 1]][: STEPS - 1]
-        steps[f, : len(high)] = high
+        codes_of = slice(bins.first_code[f], bins.first_code[f + 1])
+        n = min(codes_of.stop - codes_of.start, STEPS - 1)
+        low[f, :n], high[f, :n] = bins.low[codes_of][:n], bins.high[codes_of][:n]
     return RandomBins(
         with_spare(codes),
         bins.n_codes,
-        bins.low,
-        bins.high,
-        bins.first_code,
-        steps.ravel(),
-        np.ascontiguousarray(steps[:, 15::16]).ravel(),
+        low.ravel(),
+        high.ravel(),
+        np.arange(p + 1) * STEPS,
+        np.ascontiguousarray(high[:, 15::16]).ravel(),
         rows,
         0,
         n_orders,
@@ -188,7 +201,6 @@ def _fields_with(splitter, codes, rows, n):
         splitter.low,
         splitter.high,
         splitter.first_code,
-        splitter.steps,
         splitter.strides,
         rows,
         n,
@@ -218,8 +230,7 @@ def _look_at_once(target, splitter, job, scratch, node, first, last, total):
     n_open = _draw_cuts(splitter, job, scratch, node, first, last)
     if n_open > 0:
         _sum_left(target, splitter, job, scratch, node, first, last)
-        m, one = np.uint64(last - first), _BLOCK if COMPILED else _ONE
-        for k in range((m + one - _ONE) & ~(one - _ONE)):
+        for k in range(_whole_blocks(last - first)):
             if COMPILED or own.found[first + k] == SIDE_BY_SIDE:  # an empty side would divide by zero
                 left = bin_sums(target, own.bins, k)
                 own.scores[k] = split_score(target, job.criterion, left, rest(target, total, left, work.right), work)
@@ -241,16 +252,27 @@ def _draw_cuts(splitter, job, scratch, node, first, last):
         f = features[i]
         if _is_new(own, f):
             find_extremes(splitter.codes, splitter.rows, start, stop, _block_of(splitter, f), own.smallest, own.largest)
-        smallest, largest = np.int64(own.smallest[f]), np.int64(own.largest[f])
-        own.found[i], out.gain[f] = CONSTANT, NO_GAIN
-        if largest == splitter.n_codes[f]:  # the code of a missing value is above all others
-            own.found[i] = ALONE
-        elif smallest < largest:
-            own.found[i] = SIDE_BY_SIDE
-            cut, own.thresholds[i] = draw_cut(splitter, job, node, f, smallest, largest)
+        smallest, largest = own.smallest[f], own.largest[f]
+        own.columns[i - first], out.gain[f] = f, NO_GAIN
+        # The code of a missing value is above all others.
+        own.found[i] = ALONE if largest == splitter.n_codes[f] else SIDE_BY_SIDE if smallest < largest else CONSTANT
+        n_open += own.found[i] == SIDE_BY_SIDE
+    key = rng.mix(job.limits.cuts_key, job.growing.keys[node])
+    for k in range(_whole_blocks(last - first)):
+        own.values[k] = rng.uniform(rng.mix(key, own.columns[k]))
+    for i in range(first, last):
+        f = features[i]
+        if own.found[i] == SIDE_BY_SIDE:
+            ends = np.int64(own.smallest[f]), np.int64(own.largest[f])
+            cut, own.values[i - first] = cut_at(splitter, own.values[i - first], f, *ends)
             own.cuts[f] = np.uint8(cut)
-            n_open += 1
     return n_open
+
+
+@inline
+def _whole_blocks(m):
+    """Return how many of m numbers, and what follows, are looked at eight at a time; interpreted, just m."""
+    return (np.uint64(m) + _BLOCK - _ONE) & ~(_BLOCK - _ONE) if COMPILED else m
 
 
 @inline
@@ -317,7 +339,7 @@ def _choose(target, splitter, job, scratch, node, first, last, total):
         left, cut = bin_sums(target, own.bins, k), np.int64(own.cuts[f])
         right = rest(target, total, left, work.right)
         n_left = rows_in(target, own.bins[:, k], np.uint64(0), splitter.width)
-        out.cut[f] = own.thresholds[best]
+        out.cut[f] = at_edge(splitter, f, cut, own.values[k])
         where = (n_left, cut, cut + 1, is_heavier(target, left, right))
         record_split(out, f, target, job.criterion, left, right, work, where)
     return varying
