@@ -11,6 +11,8 @@ from dtnumba._jit import COMPILED
 
 COLUMNS = 32  # of a pass
 SPARE = 32  # bytes behind the codes
+AHEAD = 16  # rows whose codes are asked for ahead, where they are moved
+MOST_CLASSES = 8  # of a pass that counts them
 MOST_AT_ONCE = 255  # that rows count together before sums of bytes overflow
 
 if COMPILED:
@@ -19,7 +21,7 @@ if COMPILED:
     from numba.extending import intrinsic
 
     _BYTE, _WORD = ir.IntType(8), ir.IntType(64)
-    _BYTES, _WORDS = ir.VectorType(_BYTE, COLUMNS), ir.VectorType(_WORD, COLUMNS)
+    _BYTES, _PAIRS, _WORDS = (ir.VectorType(ir.IntType(bits), COLUMNS) for bits in (8, 16, 64))
 
     def _data(context, builder, signature, args, k):
         return context.make_array(signature.args[k])(context, builder, args[k]).data
@@ -27,83 +29,206 @@ if COMPILED:
     def _at(builder, data, place, vector):
         return builder.bitcast(builder.gep(data, [place]), vector.as_pointer())
 
+    def _bytes_of(vector):
+        return 8 if vector.element == ir.DoubleType() else vector.element.width // 8
+
     def _load(builder, data, place, vector=_BYTES):
-        return builder.load(_at(builder, data, place, vector), align=vector.element.width // 8)
+        return builder.load(_at(builder, data, place, vector), align=_bytes_of(vector))
 
     def _store(builder, value, data, place):
-        builder.store(value, _at(builder, data, place, value.type), align=value.type.element.width // 8)
+        builder.store(value, _at(builder, data, place, value.type), align=_bytes_of(value.type))
 
-    def _same(builder, number, vector=_BYTES):
+    def _same(builder, number, vector):
         """Return a vector of equal numbers."""
-        none, lane = vector(ir.Undefined), ir.IntType(32)
+        none, lane, n = vector(ir.Undefined), ir.IntType(32), vector.count
         first = builder.insert_element(none, number, lane(0))
-        return builder.shuffle_vector(first, none, ir.VectorType(lane, COLUMNS)([0] * COLUMNS))
+        return builder.shuffle_vector(first, none, ir.VectorType(lane, n)([0] * n))
 
     def _word_at(builder, data, place):
         """Load a number that is not below zero as a word."""
         number = builder.load(builder.gep(data, [place]))
         return number if number.type.width == 64 else builder.zext(number, _WORD)
 
-    def _kept_if(builder, mask, number):
-        return builder.select(mask, _same(builder, number), _BYTES(None))
+    def _add_if(builder, mask, slot, number, vector=_BYTES):
+        """Add a number to the items of a vector where a mask is set: one instruction of AVX-512."""
+        before = builder.load(slot)
+        after = builder.add(before, _same(builder, number, vector))
+        builder.store(builder.select(mask, after, before), slot)
 
-    @intrinsic
-    def find_extremes(typingctx, codes, rows, start, stop, column, smallest, largest):
-        """Write the smallest and largest code of 32 columns over rows[start:stop], from item ``column`` on."""
+    def _add_to_words(builder, value, data, place):
+        _store(builder, builder.add(_load(builder, data, place, _WORDS), builder.zext(value, _WORDS)), data, place)
+
+    def _apart(builder, name, emit, args):
+        """Call a function of its own, which ``emit(builder, *args)`` fills: within a large kernel registers run out."""
+        kinds = [arg.type for arg in args]
+        name = "-".join([name, *map(str, kinds)])
+        function = builder.module.globals.get(name)
+        if function is None:
+            function = ir.Function(builder.module, ir.FunctionType(_WORD, kinds), name)
+            function.linkage = "internal"
+            function.attributes.add("noinline")
+            inside = ir.IRBuilder(function.append_basic_block("entry"))
+            inside.ret(emit(inside, *function.args))
+        return builder.call(function, args)
+
+    def _as_pass(name, emit):
+        """Return what lowers an intrinsic (codes, rows, start, stop, column, *arrays[, step]) to ``emit``.
+
+        It gets the codes of the first row from ``column`` on, the length of a row, and all else as it is, of arrays
+        the data.
+        """
 
         def codegen(context, builder, signature, args):
-            _, _, first, last, column, _, _ = args
             table = context.make_array(signature.args[0])(context, builder, args[0])
-            rows, *ends = (_data(context, builder, signature, args, k) for k in (1, 5, 6))
-            stride = builder.extract_value(table.shape, 1)
-            slots = [cgutils.alloca_once_value(builder, _BYTES([k] * COLUMNS)) for k in (255, 0)]
-            with cgutils.for_range_slice(builder, first, last, _WORD(1), _WORD, inc=True) as (i, _):
-                place = builder.add(builder.mul(_word_at(builder, rows, i), stride), column)
-                seen = _load(builder, table.data, place)
-                for slot, sign in zip(slots, "<>", strict=True):
-                    so_far = builder.load(slot)
-                    is_further = builder.icmp_unsigned(sign, seen, so_far)
-                    builder.store(builder.select(is_further, seen, so_far), slot)
-            for slot, end in zip(slots, ends, strict=True):
-                _store(builder, builder.load(slot), end, column)
-            return context.get_dummy_value()
+            given = [
+                _data(context, builder, signature, args, k) if isinstance(kind, types.Array) else args[k]
+                for k, kind in enumerate(signature.args)
+            ]
+            codes, stride = builder.gep(table.data, [args[4]]), builder.extract_value(table.shape, 1)
+            return _apart(builder, name, emit, [codes, stride, *given[1:]])
 
-        words = (types.uint64,) * 3
-        return types.void(codes, rows, *words, smallest, largest), codegen
+        return codegen
 
-    def _rows_while(builder, table, rows, first, last, column, cuts, read, add):
+    def _emit_extremes(builder, codes, stride, rows, start, stop, column, smallest, largest):
+        slots = [cgutils.alloca_once_value(builder, _BYTES([k] * COLUMNS)) for k in (255, 0)]
+        with cgutils.for_range_slice(builder, start, stop, _WORD(1), _WORD, inc=True) as (i, _):
+            seen = _load(builder, codes, builder.mul(_word_at(builder, rows, i), stride))
+            for slot, sign in zip(slots, "<>", strict=True):
+                so_far = builder.load(slot)
+                builder.store(builder.select(builder.icmp_unsigned(sign, seen, so_far), seen, so_far), slot)
+        for slot, end in zip(slots, (smallest, largest), strict=True):
+            _store(builder, builder.load(slot), end, column)
+        return stop
+
+    def _rows_while(builder, codes, stride, rows, start, stop, cuts, read, add):
         """Add up rows as long as they count MOST_AT_ONCE together; return the first row that was not added.
 
         ``read(row)`` returns what a row counts and what ``add(is_left, seen)`` is to know.
         """
-        stride = builder.extract_value(table.shape, 1)
-        before, head, body, after = builder.block, *(builder.append_basic_block(k) for k in ("head", "body", "after"))
-        check = builder.append_basic_block("check")
+        before, head, check, body, after = (
+            builder.block,
+            *(builder.append_basic_block(name) for name in ("head", "check", "body", "after")),
+        )
         builder.branch(head)
         builder.position_at_end(head)
         i, counted = builder.phi(_WORD), builder.phi(_WORD)
-        i.add_incoming(first, before)
+        i.add_incoming(start, before)
         counted.add_incoming(_WORD(0), before)
-        builder.cbranch(builder.icmp_unsigned("<", i, last), check, after)
+        builder.cbranch(builder.icmp_unsigned("<", i, stop), check, after)
         builder.position_at_end(check)
         row = _word_at(builder, rows, i)
         count, seen = read(row)
         more = builder.add(counted, count)
         builder.cbranch(builder.icmp_unsigned("<=", more, _WORD(MOST_AT_ONCE)), body, after)
         builder.position_at_end(body)
-        codes = _load(builder, table.data, builder.add(builder.mul(row, stride), column))
-        add(builder.icmp_unsigned("<=", codes, cuts), seen)
+        add(builder.icmp_unsigned("<=", _load(builder, codes, builder.mul(row, stride)), cuts), seen)
         i.add_incoming(builder.add(i, _WORD(1)), builder.block)
         counted.add_incoming(more, builder.block)
         builder.branch(head)
         builder.position_at_end(after)
         return i
 
-    def _add_to(builder, slot, value):
-        builder.store(builder.add(builder.load(slot), value), slot)
+    def _emit_records(builder, codes, stride, rows, start, stop, column, cuts, records, sums, step):
+        total = cgutils.alloca_once_value(builder, _PAIRS(None))  # rows of class 1 << 8 | all rows
 
-    def _add_to_words(builder, value, data, place):
-        _store(builder, builder.add(_load(builder, data, place, _WORDS), value), data, place)
+        def read(row):
+            record = _word_at(builder, records, row)
+            count = builder.lshr(record, _WORD(1))
+            ones = builder.and_(count, builder.neg(builder.and_(record, _WORD(1))))
+            return count, builder.trunc(builder.or_(builder.shl(ones, _WORD(8)), count), _PAIRS.element)
+
+        def add(is_left, pair):
+            _add_if(builder, is_left, total, pair, _PAIRS)
+
+        end = _rows_while(builder, codes, stride, rows, start, stop, _load(builder, cuts, column), read, add)
+        pairs = builder.load(total)
+        ones = builder.lshr(pairs, _PAIRS([8] * COLUMNS))
+        zeros = builder.sub(builder.and_(pairs, _PAIRS([255] * COLUMNS)), ones)
+        _add_to_words(builder, zeros, sums, column)
+        _add_to_words(builder, ones, sums, builder.add(column, step))
+        return end
+
+    def _emit_labels(builder, codes, stride, rows, start, stop, column, cuts, labels, weights, sums, step, n_classes):
+        counts = cgutils.alloca_once(builder, ir.ArrayType(_BYTES, MOST_CLASSES))
+
+        def of_class(c):
+            return builder.gep(counts, [ir.IntType(32)(0), c])
+
+        with cgutils.for_range_slice(builder, _WORD(0), n_classes, _WORD(1), _WORD, inc=True) as (c, _):
+            builder.store(_BYTES(None), of_class(c))
+
+        def read(row):
+            count = _word_at(builder, weights, row)
+            return count, (builder.trunc(count, _BYTE), _word_at(builder, labels, row))
+
+        def add(is_left, seen):
+            _add_if(builder, is_left, of_class(seen[1]), seen[0])
+
+        end = _rows_while(builder, codes, stride, rows, start, stop, _load(builder, cuts, column), read, add)
+        with cgutils.for_range_slice(builder, _WORD(0), n_classes, _WORD(1), _WORD, inc=True) as (c, _):
+            _add_to_words(builder, builder.load(of_class(c)), sums, builder.add(builder.mul(c, step), column))
+        return end
+
+    def _emit_moments(builder, codes, stride, rows, start, stop, column, cuts, moments, weights, sums, step):
+        n_rows = cgutils.alloca_once_value(builder, _BYTES(None))
+        total = cgutils.alloca_once_value(builder, _WORDS(None))
+
+        def read(row):
+            count = _word_at(builder, weights, row)
+            moment = builder.mul(count, builder.load(builder.gep(moments, [row])))
+            return count, (builder.trunc(count, _BYTE), moment)
+
+        def add(is_left, seen):
+            _add_if(builder, is_left, n_rows, seen[0])
+            _add_if(builder, is_left, total, seen[1], _WORDS)
+
+        end = _rows_while(builder, codes, stride, rows, start, stop, _load(builder, cuts, column), read, add)
+        _add_to_words(builder, builder.load(n_rows), sums, column)
+        place = builder.add(column, step)
+        _store(builder, builder.add(_load(builder, sums, place, _WORDS), builder.load(total)), sums, place)
+        return end
+
+    def _emit_division(builder, codes, stride, rows, start, stop, column, shift, bound, buffer):
+        code_type = codes.type.pointee
+        left, n_right = (cgutils.alloca_once_value(builder, k) for k in (start, _WORD(0)))
+        shift, bound = (builder.trunc(k, code_type) if code_type.width < 64 else k for k in (shift, bound))
+        is_long = builder.icmp_unsigned(">", builder.sub(stop, start), _WORD(AHEAD))
+        far = builder.select(is_long, builder.sub(stop, _WORD(AHEAD)), start)
+
+        def divide(i):
+            row = builder.load(builder.gep(rows, [i]))
+            place = builder.mul(builder.zext(row, _WORD), stride)
+            code = builder.sub(builder.load(builder.gep(codes, [place])), shift)
+            goes_left = builder.zext(builder.icmp_unsigned("<=", code, bound), _WORD)
+            to_left, to_right = builder.load(left), builder.load(n_right)
+            builder.store(row, builder.gep(rows, [to_left]))
+            builder.store(row, builder.gep(buffer, [to_right]))
+            builder.store(builder.add(to_left, goes_left), left)
+            builder.store(builder.add(to_right, builder.sub(_WORD(1), goes_left)), n_right)
+
+        with cgutils.for_range_slice(builder, start, far, _WORD(1), _WORD, inc=True) as (i, _):
+            next_row = _word_at(builder, rows, builder.add(i, _WORD(AHEAD)))
+            _ask_for(builder, builder.gep(codes, [builder.mul(next_row, stride)]))
+            divide(i)
+        with cgutils.for_range_slice(builder, far, stop, _WORD(1), _WORD, inc=True) as (i, _):
+            divide(i)
+        border = builder.load(left)
+        with cgutils.for_range_slice(builder, _WORD(0), builder.load(n_right), _WORD(1), _WORD, inc=True) as (i, _):
+            builder.store(builder.load(builder.gep(buffer, [i])), builder.gep(rows, [builder.add(border, i)]))
+        return border
+
+    def _ask_for(builder, pointer):
+        byte, word = _BYTE.as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        asked = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        builder.call(asked, [builder.bitcast(pointer, byte), word(0), word(3), word(1)])
+
+    _PLACES = (types.uint64,) * 3  # start, stop, column
+
+    @intrinsic
+    def find_extremes(typingctx, codes, rows, start, stop, column, smallest, largest):
+        """Write the smallest and largest code of 32 columns over rows[start:stop], from item ``column`` on."""
+        return types.uint64(codes, rows, *_PLACES, smallest, largest), _as_pass("extremes", _emit_extremes)
 
     @intrinsic
     def add_records(typingctx, codes, rows, start, stop, column, cuts, records, sums, step):
@@ -111,94 +236,29 @@ if COMPILED:
 
         A record is how often a row counts << 1 | its class. Stops before sums of bytes overflow; returns the row where.
         """
-
-        def codegen(context, builder, signature, args):
-            _, _, first, last, column, _, _, _, step = args
-            table = context.make_array(signature.args[0])(context, builder, args[0])
-            rows, cuts, records, sums = (_data(context, builder, signature, args, k) for k in (1, 5, 6, 7))
-            slots = [cgutils.alloca_once_value(builder, _BYTES(None)) for _ in range(2)]
-
-            def read(row):
-                record = _word_at(builder, records, row)
-                count = builder.lshr(record, _WORD(1))
-                ones = builder.and_(count, builder.neg(builder.and_(record, _WORD(1))))
-                return count, (builder.sub(count, ones), ones)
-
-            def add(is_left, seen):
-                for slot, count in zip(slots, seen, strict=True):
-                    _add_to(builder, slot, _kept_if(builder, is_left, builder.trunc(count, _BYTE)))
-
-            end = _rows_while(builder, table, rows, first, last, column, _load(builder, cuts, column), read, add)
-            place = column
-            for slot in slots:
-                _add_to_words(builder, builder.zext(builder.load(slot), _WORDS), sums, place)
-                place = builder.add(place, step)
-            return end
-
-        words = (types.uint64,) * 3
-        return types.uint64(codes, rows, *words, cuts, records, sums, types.uint64), codegen
+        kinds = codes, rows, *_PLACES, cuts, records, sums, types.uint64
+        return types.uint64(*kinds), _as_pass("records", _emit_records)
 
     @intrinsic
-    def add_labels(typingctx, codes, rows, start, stop, column, cuts, labels, weights, sums, step):
+    def add_labels(typingctx, codes, rows, start, stop, column, cuts, labels, weights, sums, step, n_classes):
         """Do as ``add_records`` for up to eight classes: class c to sums[c * step + column:]."""
-        most = 8
-
-        def codegen(context, builder, signature, args):
-            _, _, first, last, column, _, _, _, _, step = args
-            table = context.make_array(signature.args[0])(context, builder, args[0])
-            rows, cuts, labels, weights, sums = (_data(context, builder, signature, args, k) for k in (1, 5, 6, 7, 8))
-            length = builder.extract_value(context.make_array(signature.args[8])(context, builder, args[8]).shape, 0)
-            counts = cgutils.alloca_once(builder, ir.ArrayType(_BYTES, most))
-            n_classes = builder.udiv(length, step)
-
-            def of_class(c):
-                return builder.gep(counts, [ir.IntType(32)(0), c])
-
-            with cgutils.for_range_slice(builder, _WORD(0), n_classes, _WORD(1), _WORD, inc=True) as (c, _):
-                builder.store(_BYTES(None), of_class(c))
-
-            def read(row):
-                count = _word_at(builder, weights, row)
-                return count, (count, _word_at(builder, labels, row))
-
-            def add(is_left, seen):
-                _add_to(builder, of_class(seen[1]), _kept_if(builder, is_left, builder.trunc(seen[0], _BYTE)))
-
-            end = _rows_while(builder, table, rows, first, last, column, _load(builder, cuts, column), read, add)
-            with cgutils.for_range_slice(builder, _WORD(0), n_classes, _WORD(1), _WORD, inc=True) as (c, _):
-                place = builder.add(builder.mul(c, step), column)
-                _add_to_words(builder, builder.zext(builder.load(of_class(c)), _WORDS), sums, place)
-            return end
-
-        words = (types.uint64,) * 3
-        return types.uint64(codes, rows, *words, cuts, labels, weights, sums, types.uint64), codegen
+        kinds = codes, rows, *_PLACES, cuts, labels, weights, sums, types.uint64, types.uint64
+        return types.uint64(*kinds), _as_pass("labels", _emit_labels)
 
     @intrinsic
     def add_moments(typingctx, codes, rows, start, stop, column, cuts, moments, weights, sums, step):
         """Do as ``add_records`` for numbers: counts to sums[column:], moments to sums[step + column:]."""
+        kinds = codes, rows, *_PLACES, cuts, moments, weights, sums, types.uint64
+        return types.uint64(*kinds), _as_pass("moments", _emit_moments)
 
-        def codegen(context, builder, signature, args):
-            _, _, first, last, column, _, _, _, _, step = args
-            table = context.make_array(signature.args[0])(context, builder, args[0])
-            rows, cuts, moments, weights, sums = (_data(context, builder, signature, args, k) for k in (1, 5, 6, 7, 8))
-            n_rows = cgutils.alloca_once_value(builder, _BYTES(None))
-            total = cgutils.alloca_once_value(builder, _WORDS(None))
+    @intrinsic
+    def divide_rows(typingctx, codes, rows, start, stop, column, shift, bound, buffer):
+        """Move rows[start:stop] with code - shift <= bound to the front, in order; return where the others begin.
 
-            def read(row):
-                count = _word_at(builder, weights, row)
-                return count, (count, builder.mul(count, builder.load(builder.gep(moments, [row]))))
-
-            def add(is_left, seen):
-                _add_to(builder, n_rows, _kept_if(builder, is_left, builder.trunc(seen[0], _BYTE)))
-                _add_to(builder, total, builder.select(is_left, _same(builder, seen[1], _WORDS), _WORDS(None)))
-
-            end = _rows_while(builder, table, rows, first, last, column, _load(builder, cuts, column), read, add)
-            _add_to_words(builder, builder.zext(builder.load(n_rows), _WORDS), sums, column)
-            _add_to_words(builder, builder.load(total), sums, builder.add(column, step))
-            return end
-
-        words = (types.uint64,) * 3
-        return types.uint64(codes, rows, *words, cuts, moments, weights, sums, types.uint64), codegen
+        Codes wrap around below zero, so a shift by the missing code brings that one to the front of all.
+        """
+        kinds = codes, rows, *_PLACES, types.uint64, types.uint64, buffer
+        return types.uint64(*kinds), _as_pass("division", _emit_division)
 
     @intrinsic
     def at_most_among_16(typingctx, array, at, bound):
@@ -206,10 +266,7 @@ if COMPILED:
 
         def codegen(context, builder, signature, args):
             data, vector = _data(context, builder, signature, args, 0), ir.VectorType(ir.DoubleType(), 16)
-            none, lane = vector(ir.Undefined), ir.IntType(32)
-            first = builder.insert_element(none, args[2], lane(0))
-            bounds = builder.shuffle_vector(first, none, ir.VectorType(lane, 16)([0] * 16))
-            values = builder.load(_at(builder, data, args[1], vector), align=8)
+            values, bounds = _load(builder, data, args[1], vector), _same(builder, args[2], vector)
             found = builder.bitcast(builder.fcmp_ordered("<=", values, bounds), ir.IntType(16))
             return builder.zext(builder.ctpop(found), _WORD)
 
@@ -240,7 +297,7 @@ else:
 
         return _add_rows(codes, rows, start, stop, column, cuts, lambda row: int(records[row]) >> 1, add)
 
-    def add_labels(codes, rows, start, stop, column, cuts, labels, weights, sums, step):
+    def add_labels(codes, rows, start, stop, column, cuts, labels, weights, sums, step, n_classes):
         def add(row, columns):
             sums[columns + int(labels[row]) * int(step)] += int(weights[row])
 
@@ -252,6 +309,13 @@ else:
             sums[columns + int(step)] += int(weights[row]) * moments[row, 0]
 
         return _add_rows(codes, rows, start, stop, column, cuts, lambda row: int(weights[row]), add)
+
+    def divide_rows(codes, rows, start, stop, column, shift, bound, buffer):
+        here = rows[int(start) : int(stop)]
+        shifted = codes[here, int(column)] - codes.dtype.type(shift)
+        goes_left = shifted <= codes.dtype.type(bound)
+        here[:] = np.concatenate([here[goes_left], here[~goes_left]])
+        return int(start) + int(np.count_nonzero(goes_left))
 
     def at_most_among_16(array, at, bound):
         return np.uint64(np.count_nonzero(array[int(at) : int(at) + 16] <= bound))

@@ -19,12 +19,12 @@ from dtnumba.targets import (
     Classes,
     CountedNumber,
     CountedTwoClasses,
-    FewClasses,
     ManyClasses,
     Number,
     Numbers,
     TwoClasses,
     WeightedTwoClasses,
+    few_classes,
 )
 
 if TYPE_CHECKING:
@@ -121,8 +121,7 @@ class Labels:
             return ManyClasses(self.codes.astype(np.int32, copy=False), offsets, integers, unit, n_stats, sizes[0])
         codes = self.codes[:, 0]
         if 2 < n_stats <= FEW_CLASSES and counts is not None and unit == 1.0 and most < 1 << 31:
-            words = (n_stats + 1) // 2
-            return FewClasses(codes, offsets, integers, (0.0,) * n_stats, 1.0, words, words, n_stats)
+            return few_classes(codes, offsets, integers)
         if n_stats > 2:
             return Classes(codes.astype(np.int32, copy=False), offsets, integers, unit, n_stats, n_stats)
         if counts is not None and unit == 1.0 and most < 1 << 31:

@@ -45,7 +45,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import bit_count, by_type, inline, part, with_item
+from dtnumba._jit import bit_count, by_type, in_python, inline, part, with_item
 from dtnumba._row_vectors import add_labels, add_moments, add_records
 from dtnumba.criteria import gain_of, score_of
 from dtnumba.leaf_values import ClassLeaves, NumberLeaves, row_at
@@ -390,7 +390,23 @@ def counted_once(target):
     """Return the same target with rows that count once, where that is another kind; for histograms of a forest."""
     if isinstance(target, TwoClasses):
         return CountedTwoClasses(target.label | np.uint8(2), target.offsets, 1.0, 1, 1, 2)
+    if isinstance(target, Number):
+        return in_python(_number_like)(target, target.moments, np.ones(len(target.moments), np.uint8))
+    if isinstance(target, Classes) and target.n_stats <= FEW_CLASSES and target.unit == 1.0:
+        weights = target.weights
+        if weights.sum() < 1 << 31:
+            largest = int(weights.max(initial=0))
+            narrow = weights.astype(np.uint8 if largest < 1 << 8 else np.int64)
+            return few_classes(target.label.astype(np.uint8), target.offsets, narrow)
     return target
+
+
+def few_classes(codes, offsets, weights):
+    """Return the target of three to eight classes and rows that count several times."""
+    n_stats = int(offsets[-1])
+    words = (n_stats + 1) // 2
+    planes = (np.uint64(0),) * (COUNT_BITS * n_stats)
+    return FewClasses(codes, offsets, weights, (0.0,) * n_stats, planes, 1.0, words, words, n_stats)
 
 
 class _CountedClassFields(NamedTuple):
@@ -626,7 +642,8 @@ class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
             hist[at + k] += items[k]
 
     def add_left(self, rows, start, stop, column, cuts, sums, step):
-        return add_labels(rows.codes, rows.rows, start, stop, column, cuts, self.label, self.weights, sums, step)
+        n, label = np.uint64(self.n_sums), self.label
+        return add_labels(rows.codes, rows.rows, start, stop, column, cuts, label, self.weights, sums, step, n)
 
     def left_bin(self, sums, column, step, bins, k):
         for word in range(np.uint64(self.n_stats)):

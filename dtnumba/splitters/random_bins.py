@@ -9,13 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dtnumba import rng
 from dtnumba._jit import COMPILED, by_having, inline, jitable, part
-from dtnumba._row_vectors import COLUMNS, SPARE, at_most_among_16, find_extremes
+from dtnumba._row_vectors import COLUMNS, SPARE, at_most_among_16, divide_rows, find_extremes
 from dtnumba.criteria import NO_GAIN, chooses_by_more
-from dtnumba.growing import START, STOP
+from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
+from dtnumba.monotone import is_free
 from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
-from dtnumba.splitters.random_threshold import draw_cut
+from dtnumba.splitters.random_threshold import at_edge, cut_at, draw_cut
 from dtnumba.targets import (
     add,
     add_item_if,
@@ -37,12 +39,13 @@ from dtnumba.targets import (
 )
 
 _ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))
+_LAST_CODE = np.int64(255)
 _COLUMNS, _BLOCK_BITS = np.uint64(COLUMNS), np.uint64(5)
 # Cuts scored at once, without a remainder that would be scored one by one.
 _BLOCK = np.uint64(8)
 STEPS = 256  # ends of bins a feature, infinite behind the last
 # What is known of a feature before it is scored, beside CONSTANT: what takes no look of its own, and what does.
-SIDE_BY_SIDE, ALONE = 3, 4
+SIDE_BY_SIDE, ALONE = 1, 2
 
 
 @part
@@ -54,9 +57,10 @@ class RandomBinsScratch(NamedTuple):
     cuts: np.ndarray  # (p,) uint8: last code that goes left
     left: np.ndarray  # (n_sums * p,) int64: sums of the rows left of the cuts, zero between uses
     passed: np.ndarray  # (blocks + 1,) int64: the pass that read a block of columns last; then this pass
-    thresholds: np.ndarray  # (p,) float64, in the order of the draw
+    columns: np.ndarray  # (p + 8,) uint64: features, in the order of the draw
+    values: np.ndarray  # (p + 8,) float64: how far a cut is between the extremes, then the value there
     scores: np.ndarray  # (p + 8,) float64
-    found: np.ndarray  # (p,) int64: CONSTANT, SIDE_BY_SIDE or ALONE, then what was found
+    found: np.ndarray  # (p,) int64: CONSTANT, SIDE_BY_SIDE or ALONE
     one: np.ndarray  # (n_sums,) int64: of one row
     bins: np.ndarray  # (4, p + 8) int64: sums left of the cuts, as bins
     sums: np.ndarray  # (p * 3 * width,) int64: of rows left, right and missing; zero between uses
@@ -69,7 +73,8 @@ class RandomBinsScratch(NamedTuple):
             self.cuts[worker],
             self.left[worker],
             self.passed[worker],
-            self.thresholds[worker],
+            self.columns[worker],
+            self.values[worker],
             self.scores[worker],
             self.found[worker],
             self.one[worker],
@@ -82,11 +87,10 @@ class RandomBinsScratch(NamedTuple):
 class _RandomBinsFields(NamedTuple):
     codes: np.ndarray  # (n, p) uint8, and SPARE bytes behind
     n_codes: np.ndarray  # (p,) int64
-    low: np.ndarray
-    high: np.ndarray
-    first_code: np.ndarray
-    steps: np.ndarray  # (p * STEPS,) float64: ``high``, infinite behind a feature's last code
-    strides: np.ndarray  # (p * 16,) float64: every sixteenth of them
+    low: np.ndarray  # (p * STEPS,) float64: smallest value of each code, infinite behind a feature's last one
+    high: np.ndarray  # (p * STEPS,) float64: largest
+    first_code: np.ndarray  # (p + 1,) int64: where a feature's codes stand in them
+    strides: np.ndarray  # (p * 16,) float64: every sixteenth of ``high``
     rows: np.ndarray
     n_rows: int
     n_orders: int
@@ -108,7 +112,8 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
             *ends,
             np.zeros((workers, self.n_sums * (p + COLUMNS)), np.int64),
             np.zeros((workers, n_blocks + 1), np.int64),
-            np.empty((workers, p)),
+            np.zeros((workers, p + 8), np.uint64),
+            np.zeros((workers, p + 8)),
             np.zeros((workers, p + 8)),
             np.empty((workers, p), np.int64),
             np.empty((workers, self.n_sums), np.int64),
@@ -133,6 +138,15 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
             return varying
         return _look_at_all(job.target, self, job, scratch, node, first, last, total)
 
+    def divide(self, job, scratch, node):
+        nodes = job.growing.nodes
+        f, cut = np.int64(nodes[node, FEATURE]), np.int64(nodes[node, LAST_LEFT])
+        # Missing rows have the largest code; where they go left, it is made the smallest one.
+        shift = self.n_codes[f] if nodes[node, MISSING_LEFT] else 0
+        bound, (start, stop) = (cut - shift) & _LAST_CODE, _edges(job, node)
+        edges = (np.uint64(f), np.uint64(shift), np.uint64(bound))
+        return np.int64(divide_rows(self.codes, self.rows, start, stop, *edges, scratch.own.buffer))
+
     def cut_between(self, job, scratch, f, node, below, above):
         cut, scratch.candidates.cut[f] = draw_cut(self, job, node, f, below, above)
         return cut, cut + 1
@@ -144,25 +158,25 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
         """
         f = np.uint64(feature)
         step = at_most_among_16(self.strides, f << _FOUR, threshold) << _FOUR
-        n_below = step + at_most_among_16(self.steps, (f << np.uint64(8)) + step, threshold)
+        n_below = step + at_most_among_16(self.high, (f << np.uint64(8)) + step, threshold)
         return min(max(np.int64(n_below) - 1, smallest), largest - 1)
 
 
 def random_bins(codes, bins, rows, n_orders, width, counted, n_sums):
     """Return the splitter of a table's codes, which it copies: passes read a little beyond the last row."""
     p = len(bins.n_codes)
-    steps = np.full((p, STEPS), np.inf)
+    low, high = np.full((2, p, STEPS), np.inf)
     for f in range(p):
-        high = bins.high[bins.first_code[f] : bins.first_code[f + 1]][: STEPS - 1]
-        steps[f, : len(high)] = high
+        codes_of = slice(bins.first_code[f], bins.first_code[f + 1])
+        n = min(codes_of.stop - codes_of.start, STEPS - 1)
+        low[f, :n], high[f, :n] = bins.low[codes_of][:n], bins.high[codes_of][:n]
     return RandomBins(
         with_spare(codes),
         bins.n_codes,
-        bins.low,
-        bins.high,
-        bins.first_code,
-        steps.ravel(),
-        np.ascontiguousarray(steps[:, 15::16]).ravel(),
+        low.ravel(),
+        high.ravel(),
+        np.arange(p + 1) * STEPS,
+        np.ascontiguousarray(high[:, 15::16]).ravel(),
         rows,
         0,
         n_orders,
@@ -188,7 +202,6 @@ def _fields_with(splitter, codes, rows, n):
         splitter.low,
         splitter.high,
         splitter.first_code,
-        splitter.steps,
         splitter.strides,
         rows,
         n,
@@ -215,15 +228,22 @@ def _look_at_once(target, splitter, job, scratch, node, first, last, total):
     own, work = scratch.own, scratch.work
     if splitter.counted or chooses_by_more(job.criterion):
         return _look_one_by_one(target, splitter, job, scratch, node, first, last, total)
-    n_open = _draw_cuts(splitter, job, scratch, node, first, last)
-    if n_open > 0:
+    varying, n_alone = _draw_cuts(splitter, job, scratch, node, first, last)
+    if varying > 0:
         _sum_left(target, splitter, job, scratch, node, first, last)
-        m, one = np.uint64(last - first), _BLOCK if COMPILED else _ONE
-        for k in range((m + one - _ONE) & ~(one - _ONE)):
+        for k in range(_whole_blocks(last - first)):
             if COMPILED or own.found[first + k] == SIDE_BY_SIDE:  # an empty side would divide by zero
                 left = bin_sums(target, own.bins, k)
                 own.scores[k] = split_score(target, job.criterion, left, rest(target, total, left, work.right), work)
-    return _choose(target, splitter, job, scratch, node, first, last, total)
+    if n_alone > 0:
+        for i in range(first, last):
+            if own.found[i] == ALONE:
+                found, own.scores[i - first] = _look_alone(splitter, job, scratch, node, i, total)
+                own.found[i] = CONSTANT if found == CONSTANT else ALONE
+                varying += found != CONSTANT
+    if varying > 0:
+        _choose(target, splitter, job, scratch, node, first, last, total)
+    return varying
 
 
 jitable(_look_one_by_one)
@@ -233,24 +253,47 @@ _look_at_all = by_having("add_left", _look_at_once, _look_one_by_one)
 
 @inline
 def _draw_cuts(splitter, job, scratch, node, first, last):
-    """Draw a cut of every feature that varies and has no missing value; return how many these are."""
-    own, out, features, n_open = scratch.own, scratch.candidates, scratch.features, 0
+    """Draw a cut of every feature; return how many vary and miss no value, and how many miss one.
+
+    Cuts of the others are drawn, too, and of no use: which ones these are is nothing that a CPU could foresee.
+    """
+    own, out, features, n_open, n_alone = scratch.own, scratch.candidates, scratch.features, 0, 0
     start, stop = _edges(job, node)
     _begin_pass(own)
+    for i in range(first, last if _has_blocks(splitter) else first + 1):
+        if _is_new(own, features[i]):
+            column = _block_of(splitter, features[i])
+            find_extremes(splitter.codes, splitter.rows, start, stop, column, own.smallest, own.largest)
     for i in range(first, last):
         f = features[i]
-        if _is_new(own, f):
-            find_extremes(splitter.codes, splitter.rows, start, stop, _block_of(splitter, f), own.smallest, own.largest)
-        smallest, largest = np.int64(own.smallest[f]), np.int64(own.largest[f])
-        own.found[i], out.gain[f] = CONSTANT, NO_GAIN
-        if largest == splitter.n_codes[f]:  # the code of a missing value is above all others
-            own.found[i] = ALONE
-        elif smallest < largest:
-            own.found[i] = SIDE_BY_SIDE
-            cut, own.thresholds[i] = draw_cut(splitter, job, node, f, smallest, largest)
-            own.cuts[f] = np.uint8(cut)
-            n_open += 1
-    return n_open
+        own.columns[i - first], out.gain[f] = f, NO_GAIN
+        # The code of a missing value is above all others.
+        is_alone = np.int64(own.largest[f] == splitter.n_codes[f])
+        varies = np.int64(own.smallest[f] < own.largest[f])
+        own.found[i] = varies + is_alone * (ALONE - varies)
+        n_alone += is_alone
+        n_open += varies * (1 - is_alone)
+    key = rng.mix(job.limits.cuts_key, job.growing.keys[node])
+    for k in range(_whole_blocks(last - first)):
+        own.values[k] = rng.uniform(rng.mix(key, own.columns[k]))
+    for k in range(np.uint64(last - first)):
+        f = own.columns[k]
+        ends = np.int64(own.smallest[f]), np.int64(own.largest[f])
+        cut, own.values[k] = cut_at(splitter, own.values[k], f, *ends)
+        own.cuts[f] = np.uint8(cut & _LAST_CODE)
+    return n_open, n_alone
+
+
+@inline
+def _has_blocks(splitter):
+    """Tell whether one pass leaves columns unread."""
+    return splitter.codes.shape[1] > COLUMNS
+
+
+@inline
+def _whole_blocks(m):
+    """Return how many of m numbers, and what follows, are looked at eight at a time; interpreted, just m."""
+    return (np.uint64(m) + _BLOCK - _ONE) & ~(_BLOCK - _ONE) if COMPILED else m
 
 
 @inline
@@ -259,17 +302,16 @@ def _sum_left(target, splitter, job, scratch, node, first, last):
     own, features, step = scratch.own, scratch.features, np.uint64(len(scratch.own.cuts))
     start, stop = _edges(job, node)
     _begin_pass(own)
-    for i in range(first, last):
-        f = np.uint64(features[i])
-        if own.found[i] == SIDE_BY_SIDE:
-            if _is_new(own, f):
-                column, row = _block_of(splitter, f), start
-                for at in range(column, np.uint64(len(own.left)), step):
-                    for k in range(_COLUMNS):
-                        own.left[at + k] = 0
-                while row < stop:
-                    row = _add_rows(target, splitter, own, row, stop, column, step)
-            left_bin(target, own.left, f, step, own.bins, np.uint64(i - first))
+    for i in range(first, last if _has_blocks(splitter) else first + 1):
+        if _is_new(own, features[i]):
+            column, row = _block_of(splitter, features[i]), start
+            for at in range(column, np.uint64(len(own.left)), step):
+                for k in range(_COLUMNS):
+                    own.left[at + k] = 0
+            while row < stop:
+                row = _add_rows(target, splitter, own, row, stop, column, step)
+    for k in range(np.uint64(last - first)):
+        left_bin(target, own.left, own.columns[k], step, own.bins, k)
 
 
 @inline
@@ -288,27 +330,23 @@ def _add_rows(target, splitter, own, row, stop, column, step):
 
 @inline
 def _choose(target, splitter, job, scratch, node, first, last, total):
-    """Write the best of the candidates, and return how many features vary."""
+    """Write the best of the candidates, and forget what was written of others."""
     own, out, features, work, limits = scratch.own, scratch.candidates, scratch.features, scratch.work, job.limits
-    n, least, varying = np.int64(_edges(job, node)[1] - _edges(job, node)[0]), limits.min_samples_leaf, 0
+    n, least = job.growing.nodes[node, STOP] - job.growing.nodes[node, START], limits.min_samples_leaf
+    any_is_legal = least <= 1 and limits.min_weight_leaf <= 0.0 and is_free(limits.monotone)
     bar, scale, best = NO_GAIN, 0.0, np.int64(-1)
-    for i in range(first, last):
-        k, score = np.uint64(i - first), NO_GAIN
-        if own.found[i] == ALONE:
-            own.found[i], score = _look_alone(splitter, job, scratch, node, i, total)
-        elif own.found[i] == SIDE_BY_SIDE:
-            score = own.scores[k]
-        varying += own.found[i] != CONSTANT
-        if score > bar:
-            if own.found[i] == SIDE_BY_SIDE:
-                left = bin_sums(target, own.bins, k)
-                n_left = rows_in(target, own.bins[:, k], np.uint64(0), splitter.width) if least > 1 else least
-                right = rest(target, total, left, work.right)
-                is_large_enough = least <= 1 or least <= n_left <= n - least
-                if not (is_large_enough and is_legal(target, limits, features[i], left, right)):
-                    continue
-            best, scale = i, max(scale, abs(score))
-            bar = bar_above(score, scale)
+    for k in range(np.uint64(last - first)):
+        score, i = own.scores[k], first + np.int64(k)
+        is_best = (own.found[i] != CONSTANT) & (score > bar)
+        if is_best and not any_is_legal and own.found[i] == SIDE_BY_SIDE:
+            left = bin_sums(target, own.bins, k)
+            n_left = rows_in(target, own.bins[:, k], np.uint64(0), splitter.width)
+            is_best = least <= 1 or least <= n_left <= n - least
+            is_best = is_best and is_legal(target, limits, features[i], left, rest(target, total, left, work.right))
+        # Chosen, not branched: whether a cut is better is anybody's guess.
+        scale = max(scale, abs(score)) if is_best else scale
+        bar = bar_above(score, scale) if is_best else bar
+        best = i if is_best else best
     for i in range(first, last):
         if i != best:
             out.gain[features[i]] = NO_GAIN
@@ -317,10 +355,9 @@ def _choose(target, splitter, job, scratch, node, first, last, total):
         left, cut = bin_sums(target, own.bins, k), np.int64(own.cuts[f])
         right = rest(target, total, left, work.right)
         n_left = rows_in(target, own.bins[:, k], np.uint64(0), splitter.width)
-        out.cut[f] = own.thresholds[best]
+        out.cut[f] = at_edge(splitter, f, cut, own.values[k])
         where = (n_left, cut, cut + 1, is_heavier(target, left, right))
         record_split(out, f, target, job.criterion, left, right, work, where)
-    return varying
 
 
 @inline

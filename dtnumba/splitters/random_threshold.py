@@ -125,13 +125,25 @@ def _arrange(splitter, start, stop, feature, cut, missing_code, sequence):
 @inline
 def draw_cut(splitter, job, node, feature, smallest, largest):
     """Return the last code that goes left and the threshold, drawn uniformly between the node's extreme values."""
+    u = rng.uniform(rng.mix(rng.mix(job.limits.cuts_key, job.growing.keys[node]), feature))
+    cut, threshold = cut_at(splitter, u, feature, smallest, largest)
+    return cut, at_edge(splitter, feature, cut, threshold)
+
+
+@inline
+def cut_at(splitter, u, feature, smallest, largest):
+    """Return the last code that goes left, and the value, where 0 <= u < 1 says how far it is between the extremes."""
     first = splitter.first_code[feature]
     low, high = splitter.low[first + smallest], splitter.high[first + largest]
-    u = rng.uniform(rng.mix(rng.mix(job.limits.cuts_key, job.growing.keys[node]), feature))
     # Infinite ends are legal values: draw between the finite ones if there are any.
     below, above = max(low, -1.7e308), min(high, 1.7e308)
     threshold = below * (1.0 - u) + above * u
-    cut = code_below(splitter, feature, threshold, smallest, largest)
-    # In a histogram the draw falls inside a bin, whose rows stay together: the cut is the bin's edge then.
-    threshold = max(threshold, splitter.high[first + cut])
-    return cut, threshold if threshold < splitter.low[first + cut + 1] else splitter.high[first + cut]
+    return code_below(splitter, feature, threshold, smallest, largest), threshold
+
+
+@inline
+def at_edge(splitter, feature, cut, threshold):
+    """Return the threshold of a value drawn: inside a bin, whose rows stay together, the bin's edge."""
+    at = splitter.first_code[feature] + cut
+    threshold = max(threshold, splitter.high[at])
+    return threshold if threshold < splitter.low[at + 1] else splitter.high[at]
