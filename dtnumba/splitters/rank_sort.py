@@ -15,7 +15,9 @@ from dtnumba.scan import LAST_LEFT as LAST_LEFT_ROW
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
 
 _FEW = 48  # rows up to which insertion sort is faster
-_BYTE, _EIGHT = np.uint64(255), np.uint64(8)
+_ONE, _LANES, _COMPARED = np.uint64(1), np.uint64(16), np.uint64(192)
+_PLACE_BITS, _KEY_BITS = np.uint64(8), np.uint64(24)
+_DIGIT_BITS = np.uint64(11)
 _ROW_BITS, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
@@ -25,8 +27,8 @@ class RankSortScratch(NamedTuple):
 
     records: np.ndarray  # (n,) uint64: rank << 32 | row
     other: np.ndarray  # (n,) uint64
-    counts: np.ndarray  # (257,) int64
-    buffer: np.ndarray  # (n,) uint32
+    counts: np.ndarray  # (2048,) uint32
+    buffer: np.ndarray  # (n + 16,) uint32
 
     def pick(self, worker):
         return RankSortScratch(self.records[worker], self.other[worker], self.counts[worker], self.buffer[worker])
@@ -48,7 +50,12 @@ class RankSort(CodedRows, NothingKept, _RankSortFields):
 
     def new_scratch(self, n, workers):
         records, other = np.empty((workers, n), np.uint64), np.empty((workers, n), np.uint64)
-        return RankSortScratch(records, other, np.empty((workers, 257), np.int64), np.empty((workers, n), np.uint32))
+        return RankSortScratch(
+            records,
+            other,
+            np.empty((workers, 1 << int(_DIGIT_BITS)), np.uint32),
+            np.empty((workers, n + 16), np.uint32),
+        )
 
     def with_rows(self, rows, n):
         return RankSort(self.codes, self.n_codes, rows, n, self.n_orders)
@@ -93,27 +100,28 @@ class RankSort(CodedRows, NothingKept, _RankSortFields):
 @inline
 def _sort_rows(splitter, f, start, stop, own):
     """Write a node's rows into ``buffer`` in the order of a feature, as records that a scan can walk."""
-    n, missing, records = np.uint64(stop - start), np.uint64(splitter.n_codes[f]), own.records
-    differ, first = np.uint64(0), np.uint64(splitter.codes[splitter.rows[start], f])
+    n, missing, records, other = np.uint64(stop - start), np.uint64(splitter.n_codes[f]), own.records, own.other
+    low, high = ~np.uint64(0), np.uint64(0)
     for i in range(n):
         row = splitter.rows[np.uint64(start) + i]
         rank = np.uint64(splitter.codes[row, f])
-        differ |= rank ^ first
+        low, high = min(low, rank), max(high, rank)
         records[i] = rank << _ROW_BITS | np.uint64(row)
+    span, n_bits = high - low, np.uint64(0)
+    while span >> n_bits != 0:
+        n_bits += _ONE
     if n <= _FEW:
-        for i in range(1, np.int64(n)):
-            record, j = records[i], i
-            while j > 0 and records[j - 1] > record:
-                records[j] = records[j - 1]
-                j -= 1
-            records[j] = record
-    else:
-        shift = _ROW_BITS
-        while differ != 0:
-            if differ & _BYTE:
-                _sort_by_byte(records, own.other, own.counts, n, shift)
-            shift += _EIGHT
-            differ >>= _EIGHT
+        _insert(records, n)
+    elif n <= _COMPARED and n_bits <= _KEY_BITS:
+        _sort_by_comparing(records, other, own.buffer, n, low)
+        records, other = other, records
+    elif n_bits > 0:
+        n_passes = (n_bits + _DIGIT_BITS - _ONE) // _DIGIT_BITS
+        width, at = (n_bits + n_passes - _ONE) // n_passes, np.uint64(0)
+        for _ in range(n_passes):
+            _sort_by_digit(records, other, own.counts, n, low << _ROW_BITS, _ROW_BITS + at, width)
+            records, other = other, records
+            at += width
     before = records[0] >> _ROW_BITS
     for i in range(n):
         rank = records[i] >> _ROW_BITS
@@ -127,20 +135,51 @@ def _sort_rows(splitter, f, start, stop, own):
 
 
 @inline
-def _sort_by_byte(records, other, counts, n, shift):
-    """Sort records by one byte, stably, through ``other``."""
-    for k in range(257):
+def _insert(records, n):
+    for i in range(_ONE, n):
+        record, j = records[i], i
+        while j > 0 and records[j - _ONE] > record:
+            records[j] = records[j - _ONE]
+            j -= _ONE
+        records[j] = record
+
+
+@inline
+def _sort_by_comparing(records, other, keys, n, low):
+    """Sort records, stably, into ``other``: each stands where as many as are less come before, sixteen compares a step.
+
+    No branch depends on the ranks: 128 records took 1.5 us, and 2.7 by their bits.
+    """
+    for i in range(n):
+        keys[i] = np.uint32(((records[i] >> _ROW_BITS) - low) << _PLACE_BITS | i)
+    padded = (n + _LANES - _ONE) & ~(_LANES - _ONE)
+    for i in range(n, padded):
+        keys[i] = np.uint32(_LOW)
+    for i in range(n):
+        key, place = keys[i], np.uint32(0)
+        for j in range(padded):
+            place = np.uint32(place + (keys[j] < key))  # without the cast the sum would have 64 bits
+        other[place] = records[i]
+
+
+@inline
+def _sort_by_digit(records, other, counts, n, base, shift, width):
+    """Sort records by some bits of what they exceed ``base`` by, stably, into ``other``."""
+    n_digits = _ONE << width
+    mask = n_digits - _ONE
+    for k in range(n_digits):
         counts[k] = 0
     for i in range(n):
-        counts[((records[i] >> shift) & _BYTE) + np.uint64(1)] += 1
-    for k in range(256):
-        counts[k + 1] += counts[k]
+        counts[((records[i] - base) >> shift) & mask] += np.uint32(1)
+    below = np.uint32(0)
+    for k in range(n_digits):
+        here = counts[k]
+        counts[k] = below
+        below += here
     for i in range(n):
-        digit = (records[i] >> shift) & _BYTE
+        digit = ((records[i] - base) >> shift) & mask
         other[counts[digit]] = records[i]
-        counts[digit] += 1
-    for i in range(n):
-        records[i] = other[i]
+        counts[digit] += np.uint32(1)
 
 
 __all__ = ["ROW", "RankSort"]
