@@ -405,8 +405,7 @@ def few_classes(codes, offsets, weights):
     """Return the target of three to eight classes and rows that count several times."""
     n_stats = int(offsets[-1])
     words = (n_stats + 1) // 2
-    planes = (np.uint64(0),) * (COUNT_BITS * n_stats)
-    return FewClasses(codes, offsets, weights, (0.0,) * n_stats, planes, 1.0, words, words, n_stats)
+    return FewClasses(codes, offsets, weights, (0.0,) * n_stats, 1.0, words, words, n_stats)
 
 
 class _CountedClassFields(NamedTuple):
