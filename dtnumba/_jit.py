@@ -1,4 +1,4 @@
-"""Every Numba option of the package. No other module imports numba.
+"""Every Numba option of the package. No other module imports numba, but those that write instructions themselves.
 
 kernel      compile on first call, with the house options and the house's disk cache
 by_type     one name, many implementations: the type of the first argument picks the code, at compile time
