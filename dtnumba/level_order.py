@@ -44,17 +44,19 @@ def order_levels(order, other, keys, starts, m):
             break
 
 
+# Between half of the smallest and the largest key, or between the two, beyond which a bucket's width is no number.
+_WIDE, _NARROW = 8e307, 1e-290
+
+
 @inline
 def _deal(order, keys, starts, m):
     """Deal the places 0 .. m - 1 to m buckets of like width, by key; equals keep their order."""
     low, high = keys[0], keys[0]
     for i in range(m):
         low, high = min(low, keys[i]), max(high, keys[i])
-    if not low < high or high - low == np.inf:
+    if not low < high or high / 2.0 - low / 2.0 >= _WIDE or high - low <= _NARROW:
         return
     scale = (m - 1.0) / (high - low)
-    if scale == np.inf:
-        return
     for k in range(m):
         starts[k] = 0
     for i in range(m):

@@ -42,10 +42,13 @@ def with_shadows(plan: ForestPlan) -> ForestPlan:
         np.concatenate([ends.first_code, ends.first_code[-1] + ends.first_code[1:]]),
         ends.drawn,
     )
-    changed = {"codes": wide, "n_codes": np.tile(splitter.n_codes, 2)}
-    changed |= {name: getattr(twice, name) for name in ("low", "high", "first_code") if hasattr(splitter, name)}
-    settings = plan.settings.doubled()
-    return plan._replace(splitter=splitter._replace(**changed), ends=twice, n_features=2 * p, settings=settings)
+    if hasattr(splitter, "twice"):
+        splitter = splitter.twice(wide)
+    else:
+        changed = {"codes": wide, "n_codes": np.tile(splitter.n_codes, 2)}
+        changed |= {name: getattr(twice, name) for name in ("low", "high", "first_code") if hasattr(splitter, name)}
+        splitter = splitter._replace(**changed)
+    return plan._replace(splitter=splitter, ends=twice, n_features=2 * p, settings=plan.settings.doubled())
 
 
 def corrected_decreases(

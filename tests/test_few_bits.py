@@ -1,4 +1,4 @@
-"""Subtrees that grow on bits are those that tables, sorted rows and drawn cuts grow, to the bit."""
+"""Subtrees that grow on bits are those that tables and sorted rows grow, to the bit."""
 
 import math
 from typing import NamedTuple
@@ -10,26 +10,20 @@ from hypothesis import strategies as st
 from naive import Limits, audit
 from strategies import COLUMNS, column, compiled_where, examples, interpreted_only, same_trees
 
-from dtnumba import ExtraTreesClassifier, RandomForestClassifier, few_bits, forest_plan
+from dtnumba import RandomForestClassifier, few_bits, forest_plan
 from dtnumba._jit import at_least_among_8, at_most_among_64, equal_among_64, kernel, largest_of, least_above_among_64
 
 # Each of these is two kernels of a forest, which take 10 s each to compile; the others below run interpreted.
 COMPILED_KINDS = {
     "histogram, two classes": (RandomForestClassifier, 2, {}),
-    "histogram, three classes": (RandomForestClassifier, 3, {}),
-    "random cuts, two classes": (ExtraTreesClassifier, 2, {"bootstrap": True}),
 }
 KINDS = COMPILED_KINDS | {
     "exact, two classes": (RandomForestClassifier, 2, {"max_bins": None}),
-    "exact, five classes": (RandomForestClassifier, 5, {"max_bins": None}),
-    "random cuts, four classes": (ExtraTreesClassifier, 4, {"bootstrap": True}),
-    "eight classes": (RandomForestClassifier, 8, {}),
     "entropy": (RandomForestClassifier, 2, {"criterion": "entropy"}),
-    "entropy, six classes": (RandomForestClassifier, 6, {"criterion": "entropy"}),
     "chi2": (RandomForestClassifier, 2, {"criterion": "chi2"}),
-    "twoing": (RandomForestClassifier, 3, {"criterion": "twoing"}),
+    "twoing": (RandomForestClassifier, 2, {"criterion": "twoing"}),
     "error": (RandomForestClassifier, 2, {"criterion": "error"}),
-    "mdl": (RandomForestClassifier, 3, {"criterion": "mdl"}),
+    "mdl": (RandomForestClassifier, 2, {"criterion": "mdl"}),
 }
 LIMITS = [
     {},
@@ -90,8 +84,6 @@ def demand_the_same(kind, sample, limits, draws, n_drawn, **more):
     family, n_classes, params = KINDS[kind]
     X, y = sample
     y = y % n_classes
-    if n_classes > 2 and not draws.get("bootstrap", True):
-        return  # three classes and more are counted where rows are drawn only
     here = {"n_estimators": 2, "random_state": 0, "max_features": min(n_drawn, X.shape[1] - 1), **params, **limits}
     with_bits, without = both(family, X, y, **here | draws | more)
     assert same_trees(with_bits, without)

@@ -21,6 +21,8 @@ and for forests:
 with_rows(rows, n)                     the same splitter over other rows
 copies_codes                           (Python) whether with_codes can be given those of a few rows, copied side by side
 with_codes(codes)                      the same splitter over other codes
+twice(codes)                           (Python) the splitter of twice as many columns; left out: a row of n_codes and of
+                                       what codes stand for is all that it knows of a column
 
 and where small subtrees are grown in another way:
 

@@ -132,6 +132,13 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
     def with_codes(self, codes):
         return RandomBins(*_fields_with(self, codes, self.rows, self.n_rows))
 
+    def twice(self, codes):
+        """Return the splitter of twice as many columns, whose values are those of these columns, and these again."""
+        low, high, strides, n_codes = (np.tile(part, 2) for part in (self.low, self.high, self.strides, self.n_codes))
+        first_code = np.arange(len(n_codes) + 1) * STEPS
+        changed = {"low": low, "high": high, "strides": strides, "n_codes": n_codes, "first_code": first_code}
+        return self._replace(codes=with_spare(codes), **changed)
+
     def look(self, job, scratch, node, first, last, total):
         varying = look_at_two_rows(job.target, self, job, scratch, node, first, last, total)
         if varying >= 0:
