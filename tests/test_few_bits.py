@@ -29,7 +29,6 @@ KINDS = COMPILED_KINDS | {
     "chi2": (RandomForestClassifier, 2, {"criterion": "chi2"}),
     "twoing": (RandomForestClassifier, 3, {"criterion": "twoing"}),
     "error": (RandomForestClassifier, 2, {"criterion": "error"}),
-    "mdl": (RandomForestClassifier, 3, {"criterion": "mdl"}),
 }
 LIMITS = [
     {},
@@ -208,6 +207,7 @@ def test_bits_are_for_growth_that_asks_for_nothing_else():
         {"max_features": None},
         {"min_significance": 0.1},
         {"criterion": "gain_ratio"},
+        {"criterion": "mdl"},
     ):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(forest_plan, "on_bits", demanded_on_bits)
