@@ -77,8 +77,8 @@ def _refuse_others(tree: Trees, found: NDArray[np.float64], kind: str, t: int) -
     if is_astray.any() and tree.policy == FRACTIONAL:
         raise ValueError(
             f"prune: {kind} sent rows of missing values down several branches in parts, and raising as asked for "
-            "counts whole rows: pass raising=False, or 'error_based' with estimate='release8' or 'j48' and without costs, "
-            "which counts parts"
+            "counts whole rows: pass raising=False, or 'error_based' with estimate='release8' or 'j48' and without "
+            "costs, which counts parts"
         )
     if is_astray.any():
         node = int(is_astray.argmax())
