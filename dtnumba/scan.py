@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_having, by_type, inline, jitable
+from dtnumba._jit import COMPILED, above_among_8, by_having, by_type, inline, jitable, lowest_bit
 from dtnumba.criteria import NO_GAIN, TIE, information_of
 from dtnumba.monotone import in_order
 from dtnumba.targets import add, keep, rest, split_gain, split_score, store, weight_of, zero
@@ -20,7 +20,7 @@ CONSTANT, BARREN, FOUND = 0, 1, 2
 NEW = np.uint32(1 << 31)  # its value differs from the one before
 MISSING = np.uint32(1 << 30)  # it has no value; such records close the sequence
 ROW = np.uint32((1 << 30) - 1)
-_ONE = np.uint64(1)
+_ONE, _SEVEN, _EIGHT = np.uint64(1), np.uint64(7), np.uint64(8)
 
 # Columns of Candidates.where
 LEFT_ROWS, LAST_LEFT, FIRST_RIGHT, MISSING_LEFT = 0, 1, 2, 3
@@ -69,7 +69,7 @@ def record_split(out, feature, target, criterion, left, right, work, where):
     store(target, left, out.sums[feature])
 
 
-def _one_by_one(criterion, target, sequence, span, left, total, limits, bar, best_left, work):
+def _one_by_one(target, criterion, sequence, span, left, total, limits, bar, best_left, work):
     """Score the legal cuts of a span of records as they come; return the best one, or -1, and what it set."""
     start, first, last, close, feature = span
     best_i, scale = np.int64(-1), 0.0 if bar == NO_GAIN else abs(bar)
@@ -87,44 +87,48 @@ def _one_by_one(criterion, target, sequence, span, left, total, limits, bar, bes
 
 
 def _many_at_once(target, criterion, sequence, span, left, total, limits, bar, best_left, work):
-    """Write the statistics of a block of cuts side by side, so that LLVM scores four or eight at once."""
+    """List the statistics of the cuts of a block of records, so that LLVM scores eight at once; else the same.
+
+    A bit mask then tells which of eight scores exceed the bar: mostly none, and a row takes 2 ns instead of 4.
+    """
     start, first, last, close, feature = span
-    zeros, ones, scores = work.seen[0], work.seen[1], work.seen[2]
-    best_i, block, scale = np.int64(-1), np.uint64(len(scores)), 0.0 if bar == NO_GAIN else abs(bar)
-    for begin in range(start, last, block):
-        m = min(block, last - begin)
-        for j in range(m):
-            left = add(target, left, sequence[begin + j] & ROW)
-            zeros[j], ones[j] = left[0], left[1]
-        for j in range(m):
-            a = (zeros[j], ones[j])
-            scores[j] = split_score(target, criterion, a, (total[0] - a[0], total[1] - a[1]), work)
-        for j in range(m):
-            i = begin + j
-            if scores[j] > bar and i >= first and (i == close or sequence[i + _ONE] & NEW):
-                a = (zeros[j], ones[j])
+    zeros, ones, scores, places = work.seen[0], work.seen[1], work.seen[2], work.codes
+    best_i, scale = np.int64(-1), 0.0 if bar == NO_GAIN else abs(bar)
+    block = np.uint64(min(len(scores), len(places))) & ~_SEVEN
+    for i in range(start, min(first, last)):
+        left = add(target, left, sequence[i] & ROW)
+    begin = max(start, first)
+    while begin < last:
+        stop, m = min(begin + block, last), np.uint64(0)
+        for i in range(begin, stop):
+            left = add(target, left, sequence[i] & ROW)
+            zeros[m], ones[m], places[m] = left[0], left[1], i
+            m += np.uint64(sequence[min(i + _ONE, close)] >= NEW) | np.uint64(i == close)
+        # A multiple of what a vector holds: the rest would be scored one by one.
+        for k in range((m + _SEVEN) & ~_SEVEN if COMPILED else m):
+            a = (zeros[k], ones[k])
+            scores[k] = split_score(target, criterion, a, (total[0] - a[0], total[1] - a[1]), work)
+        above, at = np.uint64(0), np.uint64(0)
+        while above != 0 or at < m:
+            if above == 0:
+                above, at = above_among_8(scores, at, bar), at + _EIGHT
+                continue
+            k = at - _EIGHT + lowest_bit(above)
+            above &= above - _ONE
+            if k < m and scores[k] > bar:
+                a = (zeros[k], ones[k])
                 if is_legal(target, limits, feature, a, (total[0] - a[0], total[1] - a[1])):
-                    scale = max(scale, abs(scores[j]))
-                    best_i, bar, best_left = np.int64(i), bar_above(scores[j], scale), a
+                    scale = max(scale, abs(scores[k]))
+                    best_i, bar, best_left = np.int64(places[k]), bar_above(scores[k], scale), a
+        begin = stop
     return best_i, bar, best_left
 
 
 jitable(_one_by_one)
+jitable(_many_at_once)
 
 
-def _all_alike(target, criterion, sequence, span, left, total, limits, bar, best_left, work):
-    return _one_by_one(criterion, target, sequence, span, left, total, limits, bar, best_left, work)
-
-
-sweep_blocks = by_having("block_size", _many_at_once, _all_alike)
-
-
-def _in_blocks(criterion, target, sequence, span, left, total, limits, bar, best_left, work):
-    return sweep_blocks(target, criterion, sequence, span, left, total, limits, bar, best_left, work)
-
-
-# A score derived from ``impurity`` divides more than one written for the purpose: many cuts are scored at once then.
-sweep = by_having("score", _one_by_one, _in_blocks)
+sweep = by_having("block_size", _many_at_once, _one_by_one)
 
 
 def _scan_sequence(target, sequence, start, stop, node_start, feature, criterion, limits, total, work, out):
@@ -149,7 +153,7 @@ def _scan_sequence(target, sequence, start, stop, node_start, feature, criterion
         first = start + max(least - before - 1, 0)
         last = min(start + n - least - before, end if n_missing > 0 and side == 0 else end - 1)
         span = (np.uint64(start), np.uint64(first), np.uint64(max(last, start)), close, feature)
-        found, bar, best_left = sweep(criterion, target, sequence, span, left, total, limits, bar, best_left, work)
+        found, bar, best_left = sweep(target, criterion, sequence, span, left, total, limits, bar, best_left, work)
         if found >= 0:
             best_i, best_side = found, side
     if best_i < 0:

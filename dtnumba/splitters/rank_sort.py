@@ -148,7 +148,7 @@ def _insert(records, n):
 def _sort_by_comparing(records, other, keys, n, low):
     """Sort records, stably, into ``other``: each stands where as many as are less come before, sixteen compares a step.
 
-    No branch depends on the ranks: 128 records took 1.5 us, and 2.7 by their bits.
+    No branch depends on the ranks.
     """
     for i in range(n):
         keys[i] = np.uint32(((records[i] >> _ROW_BITS) - low) << _PLACE_BITS | i)
