@@ -1,0 +1,83 @@
+"""Subtrees of numbers that grow on sums are those that tables and sorted rows grow, to the bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import COLUMNS, column, compiled_where, examples, same_trees
+
+from dtnumba import RandomForestRegressor, few_sums, forest_plan
+from dtnumba._jit import add_up_to_8, kernel
+
+# Each of these is two kernels of a forest, which take 10 s each to compile; the others run interpreted.
+COMPILED_KINDS = {"histogram": {}}
+KINDS = COMPILED_KINDS | {"exact": {"max_bins": None}, "poisson": {"criterion": "poisson"}}
+LIMITS = [
+    {},
+    {"min_samples_leaf": 3},
+    {"min_samples_split": 7},
+    {"max_depth": 3},
+    {"min_weight_fraction_leaf": 0.05},
+    {"min_impurity_decrease": 0.01},
+    {"bootstrap": False},
+    {"max_samples": 3.0},
+]
+
+
+def demanded_on_sums(splitter, *rest):
+    """No test is to pass because nothing grew on sums."""
+    found = few_sums.on_sums(splitter, *rest)
+    assert type(found) in few_sums.ON_SUMS.values(), "this forest does not use sums"
+    return found
+
+
+def both(X, y, **params):
+    """The same forest grown with sums and without."""
+    found = []
+    for wrap in (demanded_on_sums, lambda splitter, *_: splitter):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(forest_plan, "on_sums", wrap)
+            found.append(RandomForestRegressor(2, n_jobs=1, random_state=0, **params).fit(X, y).trees_)
+    return found
+
+
+def rows(seed, n, kinds, n_values):
+    """A table, and targets of which some are equal."""
+    random = np.random.default_rng(seed)
+    X = np.stack([column(kind, random, n, np.float64) for kind in kinds], axis=1)
+    return X, random.integers(0, n_values, n) * 0.1 + 1.0
+
+
+SAMPLES = st.builds(
+    rows,
+    st.integers(0, 1 << 30),
+    st.sampled_from([9, 20, 60, 64, 65, 90]),
+    st.lists(st.sampled_from(COLUMNS), min_size=2, max_size=6),
+    st.sampled_from([2, 7, 1000]),
+)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("kind", compiled_where(KINDS, COMPILED_KINDS))
+@examples(25)
+@given(SAMPLES, st.sampled_from(LIMITS), st.integers(1, 5))
+def test_trees_are_those_without_sums(kind, sample, limits, n_drawn):
+    X, y = sample
+    with_sums, without = both(X, y, max_features=min(n_drawn, X.shape[1] - 1), **KINDS[kind], **limits)
+    assert same_trees(with_sums, without)
+
+
+@kernel
+def added_up(bounds, codes, n, numbers, sums):
+    add_up_to_8(bounds, np.uint64(0), codes, n, numbers, sums)
+
+
+@pytest.mark.small
+def test_rows_are_added_to_the_cuts_that_send_them_left():
+    random = np.random.default_rng(0)
+    for n in (4, 12, 64):
+        codes, numbers = random.integers(0, 9, n), random.integers(-50, 50, (n, 2))
+        bounds, sums = random.integers(0, 9, 8), np.full((2, 8), -1)
+        added_up(bounds, codes, np.uint64(n), numbers.ravel(), sums)
+        for k in range(8):
+            assert sums[:, k].tolist() == numbers[codes <= bounds[k]].sum(axis=0).tolist()
