@@ -76,7 +76,7 @@ def imports(options):
     found = [fresh_process("first_call.py", *FAMILIES[0], SMALL, 1)[0] for _ in range(2 + options.repeats)][2:]
     numba = Timing([one["import numpy"] + one["import numba"] for one in found])
     ours = Timing([one["import dtnumba"] for one in found])
-    job = "import dtnumba after numba; peer: import numba"
+    job = f"import {FAMILIES[0][0]} from dtnumba after numba; peer: import numba"
     return [at_most(options, job, str(numba), str(ours), ours.median, IMPORT, unit=" s")]
 
 

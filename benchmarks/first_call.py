@@ -35,11 +35,11 @@ def run(estimator, max_bins, rows, threads, again=""):
     clock = Clock()
     clock.time("import numpy", lambda: import_module("numpy"))
     clock.time("import numba", lambda: import_module("numba"))
-    dtnumba = clock.time("import dtnumba", lambda: import_module("dtnumba"))
+    kind = clock.time("import dtnumba", lambda: getattr(import_module("dtnumba"), estimator))
     X, y = clock.time(
         "make data", lambda: generated(import_module("numpy"), int(rows), of_classes="Classifier" in estimator)
     )
-    tree = getattr(dtnumba, estimator)(max_bins=int(max_bins) or None, n_jobs=int(threads), random_state=0)
+    tree = kind(max_bins=int(max_bins) or None, n_jobs=int(threads), random_state=0)
     clock.time("fit", lambda: tree.fit(X, y))
     predicted = clock.time("predict", lambda: tree.predict(X))
     if again:
