@@ -50,7 +50,7 @@ from dtnumba.targets import (
 FEW = 64  # bits of a word
 _FEW, _ONE, _TWO, _ALL = np.uint64(FEW), np.uint64(1), np.uint64(2), ~np.uint64(0)
 # A cut's place in the order in which ties are decided: the feature's in the draw, missing rows left, the code.
-_CODE, _SIDE, _DRAW = np.uint64((1 << 32) - 1), np.uint64(32), np.uint64(33)
+CODE, SIDE, DRAW = np.uint64((1 << 32) - 1), np.uint64(32), np.uint64(33)
 # Cuts scored at once, without a remainder that would be scored one by one.
 _BLOCK = np.uint64(8)
 # Words that say how often the rows of each class count: a word for each bit of a count, at most.
@@ -203,18 +203,14 @@ def grow_on_bits(splitter, job, scratch, root, free, chunk_end):
 def _seek(splitter, job, scratch, n, node, members, total):
     """Write the best split of a node, or make it a leaf."""
     growing, limits, few, p = job.growing, job.limits, scratch.few, len(scratch.features)
-    weight, looked_at, m = weight_of(job.target, total), np.int64(0), np.uint64(0)
+    weight, looked_at = weight_of(job.target, total), np.int64(0)
     if weight >= 2.0 * limits.min_weight_leaf:
-        last, found, word = min(limits.n_drawn, p), np.uint64(0), members
-        while word != 0:
-            few.ids[m] = lowest_bit(word)
-            word &= word - _ONE
-            m += _ONE
+        last, found, m = min(limits.n_drawn, p), np.uint64(0), list_members(few, members)
         while found == 0 and looked_at < p:
             draw(job.features, scratch, growing.keys[node], looked_at, last)
             for i in range(looked_at, last):
                 scratch.candidates.gain[scratch.features[i]] = NO_GAIN
-                _lay_out(splitter, few, n, np.uint64(scratch.features[i]))
+                lay_out(splitter, few, n, np.uint64(scratch.features[i]))
             for i in range(looked_at, last):
                 if m != _TWO:
                     found = list_cuts(splitter, scratch, i, members, m, found)
@@ -238,13 +234,24 @@ def rows_left(splitter, nodes, few, node, members):
 
 
 @inline
-def _lay_out(splitter, few, n, f):
+def list_members(few, members):
+    """List the rows of a node; return how many these are."""
+    m, word = np.uint64(0), members
+    while word != 0:
+        few.ids[m] = lowest_bit(word)
+        word &= word - _ONE
+        m += _ONE
+    return m
+
+
+@inline
+def lay_out(splitter, few, n, f):
     """Copy a feature's codes of a subtree's n rows side by side, if that was not done yet."""
     if few.laid[f] != few.laid[len(few.laid) - 1]:
         few.laid[f] = few.laid[len(few.laid) - 1]
         base = f * _FEW
         for i in range(np.uint64(n)):
-            few.codes[base + i] = splitter.codes[few.rows[i], f]
+            few.codes[base + i] = splitter.codes[np.uint64(few.rows[i]), f]
 
 
 @inline
@@ -258,13 +265,13 @@ def list_cuts(splitter, scratch, i, members, m, group):
     base, k = f * _FEW, group * m
     if (equal_among_64(few.codes, base, np.uint64(few.codes[base + few.ids[0]])) & members) == members:
         return group
-    few.place[group] = np.uint64(i) << _DRAW
+    few.place[group] = np.uint64(i) << DRAW
     for j in range(m):
         few.left[k + j] = at_most_among_64(few.codes, base, np.uint64(few.codes[base + few.ids[j]])) & members
     missing = equal_among_64(few.codes, base, np.uint64(splitter.n_codes[f])) & members
     if missing == 0:
         return group + _ONE
-    few.place[group + _ONE] = few.place[group] | (_ONE << _SIDE)
+    few.place[group + _ONE] = few.place[group] | (_ONE << SIDE)
     for j in range(m):
         few.left[k + m + j] = few.left[k + j] | missing
     return group + np.uint64(2)
@@ -326,7 +333,7 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
             here = _place_of(scratch, k, m)
             if here < place:
                 best, place = k, here
-    f, code, side = scratch.features[place >> _DRAW], place & _CODE, np.int64((place >> _SIDE) & _ONE)
+    f, code, side = scratch.features[place >> DRAW], place & CODE, np.int64((place >> SIDE) & _ONE)
     base, left_rows = np.uint64(f) * _FEW, few.left[best]
     after = np.int64(least_above_among_64(few.codes, base, code, members))
     has_missing = (equal_among_64(few.codes, base, np.uint64(splitter.n_codes[f])) & members) != 0
@@ -339,7 +346,7 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
 def _place_of(scratch, k, m):
     """Return a listed cut's place in the order in which ties are decided."""
     few, group = scratch.few, k // m
-    f = np.uint64(scratch.features[few.place[group] >> _DRAW])
+    f = np.uint64(scratch.features[few.place[group] >> DRAW])
     return few.place[group] | np.uint64(few.codes[f * _FEW + few.ids[k - group * m]])
 
 

@@ -22,7 +22,7 @@ from dtnumba._jit import (
     part,
 )
 from dtnumba.criteria import NO_GAIN, TIE
-from dtnumba.few_bits import FEW, grows_freely, new_few_scratch, rows_left
+from dtnumba.few_bits import CODE, DRAW, FEW, SIDE, grows_freely, lay_out, list_members, new_few_scratch, rows_left
 from dtnumba.frontier import draw, list_drawn
 from dtnumba.grow import admit_children, settle, take_pair
 from dtnumba.growing import FEATURE, LEAF, START, STOP, UNKNOWN
@@ -34,8 +34,6 @@ from dtnumba.splitters.rank_sort import RankSort
 from dtnumba.targets import bin_sums, load, load_numbers, rest, split_score, store, sum_rows, weight_of, zero
 
 _FEW, _ONE, _TWO, _THREE, _ALL = np.uint64(FEW), np.uint64(1), np.uint64(2), np.uint64(3), ~np.uint64(0)
-# A cut's place in the order in which ties are decided: the feature's in the draw, missing rows left, the code.
-_CODE, _SIDE, _DRAW = np.uint64((1 << 32) - 1), np.uint64(32), np.uint64(33)
 _BLOCK = np.uint64(8)  # cuts that a vector holds
 # Below every score that ties with the largest one, where this is zero, too.
 _LEAST = 1e-300
@@ -166,7 +164,7 @@ def grow_on_sums(splitter, job, scratch, root, free, chunk_end):
     while n_waiting > 0:
         n_waiting -= 1
         node, members = few.waiting[n_waiting], few.members[n_waiting]
-        m = _list_members(few, members)
+        m = list_members(few, members)
         if m <= 2:
             write_rows(splitter, nodes, few, node, members)
         total = load(target, growing.sums[node, 0], scratch.work.total)
@@ -201,16 +199,6 @@ def write_rows(splitter, nodes, few, node, members):
 
 
 @inline
-def _list_members(few, members):
-    m, word = np.uint64(0), members
-    while word != 0:
-        few.ids[m] = lowest_bit(word)
-        word &= word - _ONE
-        m += _ONE
-    return m
-
-
-@inline
 def _agree(few, m):
     """Whether all rows of a node have the same target."""
     first, i = few.targets[few.ids[0]], _ONE
@@ -233,30 +221,18 @@ def _seek(splitter, job, scratch, root, node, members, m, total):
         while found == 0 and looked_at < p:
             draw(job.features, scratch, growing.keys[node], looked_at, last)
             if is_pair:  # which are parted in one way, so no feature behind the first that parts them matters
-                found = np.uint64(
-                    look_at_two_rows(job.target, splitter, job, scratch, node, looked_at, last, total)
-                )
-                _lay_out(splitter, few, n_all, np.uint64(scratch.features[looked_at]))
+                found = np.uint64(look_at_two_rows(job.target, splitter, job, scratch, node, looked_at, last, total))
+                lay_out(splitter, few, n_all, np.uint64(scratch.features[looked_at]))
             else:
                 for i in range(looked_at, last):
                     scratch.candidates.gain[scratch.features[i]] = NO_GAIN
-                    _lay_out(splitter, few, n_all, np.uint64(scratch.features[i]))
+                    lay_out(splitter, few, n_all, np.uint64(scratch.features[i]))
                     found = list_sums(splitter, scratch, i, m, found)
             looked_at, last = last, last + 1
         if found > 0 and not is_pair:
             record_best(splitter, job, scratch, members, m, total, found)
         list_drawn(job.features, scratch, looked_at)
     settle(job, scratch, node, looked_at, weight)
-
-
-@inline
-def _lay_out(splitter, few, n, f):
-    """Copy a feature's codes of a subtree's n rows side by side, if that was not done yet."""
-    if few.laid[f] != few.laid[len(few.laid) - 1]:
-        few.laid[f] = few.laid[len(few.laid) - 1]
-        base = f * _FEW
-        for i in range(n):
-            few.codes[base + i] = splitter.codes[np.uint64(few.rows[i]), f]
 
 
 @inline
@@ -288,12 +264,12 @@ def list_sums(splitter, scratch, i, m, group):
         has_missing |= code == missing_code
     if differ == 0:
         return group
-    few.place[group] = np.uint64(i) << _DRAW
+    few.place[group] = np.uint64(i) << DRAW
     for at in range(np.uint64(0), m, _BLOCK):
         add_up_to_8(few.cuts, begin + at, own, n, few.here, sums)
     if not has_missing:
         return group + _ONE
-    few.place[group + _ONE] = few.place[group] | (_ONE << _SIDE)
+    few.place[group + _ONE] = few.place[group] | (_ONE << SIDE)
     for j in range(m):  # missing rows go left of every cut; after their own code all rows do
         few.cuts[begin + m + j] = own[j]
         few.moved[j] = np.int64(-1) if own[j] == missing_code else own[j]
@@ -334,7 +310,7 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
                 above &= above - _ONE
                 here = few.place[k // m] | np.uint64(few.cuts[k])
                 if here < place:
-                    f = scratch.features[here >> _DRAW]
+                    f = scratch.features[here >> DRAW]
                     rows, left = _rows_up_to(splitter, few, f, here, members), bin_sums(target, sums, k)
                     n_left = np.int64(bit_count(rows))
                     is_large = least <= n_left <= np.int64(m) - least
@@ -342,12 +318,12 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
                         best, place, left_rows = k, here, rows
                     else:
                         scores[k], is_settled = NO_GAIN, False
-    f, code, after, has_missing = scratch.features[place >> _DRAW], place & _CODE, np.int64(_CODE), False
+    f, code, after, has_missing = scratch.features[place >> DRAW], place & CODE, np.int64(CODE), False
     missing_code, own = np.int64(splitter.n_codes[f]), few.cuts[(best // m) * m :]
     for j in range(m):
         has_missing |= own[j] == missing_code
         after = min(after, own[j] if own[j] > np.int64(code) else after)
-    side = np.int64((place >> _SIDE) & _ONE)
+    side = np.int64((place >> SIDE) & _ONE)
     split = (np.int64(bit_count(left_rows)), np.int64(code), after, side, has_missing)
     record_cut(target, splitter, job, total, work, scratch.candidates, f, bin_sums(target, sums, best), split)
 
@@ -356,7 +332,7 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
 def _rows_up_to(splitter, few, f, place, members):
     """Return which rows of a node a cut sends left."""
     base = np.uint64(f) * _FEW
-    rows = at_most_among_64(few.codes, base, place & _CODE)
-    if (place >> _SIDE) & _ONE:
+    rows = at_most_among_64(few.codes, base, place & CODE)
+    if (place >> SIDE) & _ONE:
         rows |= equal_among_64(few.codes, base, np.uint64(splitter.n_codes[f]))
     return rows & members

@@ -36,7 +36,7 @@ _63, _ALL = np.uint64(63), ~np.uint64(0)
 # What stands beside a bin's code in Work.codes: missing rows go left; the feature's last bin, after which no cut is;
 # the feature has missing rows; and the feature's place in the draw.
 _CODE, _LEFT, _END, _MISSING = np.uint64(511), np.uint64(1 << 9), np.uint64(1 << 10), np.uint64(1 << 11)
-_TEN, _PLACE = np.uint64(10), np.uint64(12)
+_PLACE = np.uint64(12)
 # From so many rows on, summing up all bins is faster than looking for those that hold rows.
 DENSE_ROWS = 128
 # Features whose cuts are scored at once: 30 bins a feature are typical, and vectors like long loops.
