@@ -551,7 +551,6 @@ else:
             for j in range(2):
                 sums[j, k] = sum(int(numbers[2 * i + j]) for i in rows)
 
-
     def equal_among_64(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] == bound) << k for k in range(64)))
 

@@ -27,7 +27,7 @@ from dtnumba.frontier import draw, list_drawn
 from dtnumba.grow import NO_LIMIT, admit_children, settle, take_pair
 from dtnumba.growing import FEATURE, LAST_LEFT, LEAF, MISSING_LEFT, START, STOP, UNKNOWN
 from dtnumba.monotone import AnyShape
-from dtnumba.packed_forest import aligned
+from dtnumba.per_worker import per_worker
 from dtnumba.scan import is_legal
 from dtnumba.scan_bins import record_cut
 from dtnumba.split_test import NoTest
@@ -73,30 +73,37 @@ class FewScratch(NamedTuple):
 
     def pick(self, worker):
         return FewScratch(
-            self.codes[worker],
-            self.laid[worker],
-            self.planes[worker],
-            self.rows[worker],
-            self.ids[worker],
-            self.members[worker],
-            self.waiting[worker],
-            self.left[worker],
-            self.place[worker],
+            self.codes[worker, 0],
+            self.laid[worker, 0],
+            self.planes[worker, 0],
+            self.rows[worker, 0],
+            self.ids[worker, 0],
+            self.members[worker, 0],
+            self.waiting[worker, 0],
+            self.left[worker, 0],
+            self.place[worker, 0],
         )
 
     @property
     def n_cuts(self):
-        return self.left.shape[1]
+        return self.left.shape[-1]
 
 
 def new_few_scratch(codes, n_drawn, workers):
     """Allocate it for codes like these and nodes that look at so many features, or at more where these are constant."""
-    p, words = codes.shape[1], np.empty((3, workers, FEW), np.uint64)
-    # Two cuts a row and feature where values are missing, and what fills up the last block.
-    cuts = np.empty((2, workers, n_drawn * 2 * FEW + 8), np.uint64)
-    blocks = aligned(workers * p * FEW, codes.dtype).reshape(workers, p * FEW)
-    planes, waiting = np.empty((workers, N_PLANES), np.uint64), np.empty((workers, FEW), np.int64)
-    return FewScratch(blocks, np.zeros((workers, p + 1), np.int64), planes, *words, waiting, *cuts)
+    p = codes.shape[1]
+    n_cuts = n_drawn * 2 * FEW + 8  # two a row and feature where values are missing, and what fills up the last block
+    return FewScratch(
+        per_worker(workers, p * FEW, codes.dtype),
+        per_worker(workers, p + 1, np.int64, 0),
+        per_worker(workers, N_PLANES, np.uint64),
+        per_worker(workers, FEW, np.uint64),
+        per_worker(workers, FEW, np.uint64),
+        per_worker(workers, FEW, np.uint64),
+        per_worker(workers, FEW, np.int64),
+        per_worker(workers, n_cuts, np.uint64),
+        per_worker(workers, n_cuts, np.uint64),
+    )
 
 
 class _OnBits:

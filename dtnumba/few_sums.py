@@ -26,6 +26,7 @@ from dtnumba.few_bits import CODE, DRAW, FEW, SIDE, grows_freely, lay_out, list_
 from dtnumba.frontier import draw, list_drawn
 from dtnumba.grow import admit_children, settle, take_pair
 from dtnumba.growing import FEATURE, LEAF, START, STOP, UNKNOWN
+from dtnumba.per_worker import per_worker
 from dtnumba.scan import is_legal
 from dtnumba.scan_bins import record_cut
 from dtnumba.splitters.coded_rows import look_at_two_rows
@@ -58,23 +59,23 @@ class SumScratch(NamedTuple):
 
     def pick(self, worker):
         return SumScratch(
-            self.codes[worker],
-            self.laid[worker],
-            self.rows[worker],
-            self.ids[worker],
-            self.members[worker],
-            self.waiting[worker],
-            self.place[worker],
-            self.targets[worker],
-            self.numbers[worker],
-            self.here[worker],
-            self.cuts[worker],
-            self.moved[worker],
+            self.codes[worker, 0],
+            self.laid[worker, 0],
+            self.rows[worker, 0],
+            self.ids[worker, 0],
+            self.members[worker, 0],
+            self.waiting[worker, 0],
+            self.place[worker, 0],
+            self.targets[worker, 0],
+            self.numbers[worker, 0],
+            self.here[worker, 0],
+            self.cuts[worker, 0],
+            self.moved[worker, 0],
         )
 
     @property
     def n_cuts(self):
-        return self.cuts.shape[1]
+        return self.cuts.shape[-1]
 
 
 def _new_sum_scratch(codes, n_drawn, workers):
@@ -82,16 +83,16 @@ def _new_sum_scratch(codes, n_drawn, workers):
     return SumScratch(
         few.codes,
         few.laid,
-        np.empty((workers, FEW), np.uint32),
+        per_worker(workers, FEW, np.uint32),
         few.ids,
         few.members,
         few.waiting,
         few.place,
-        np.empty((workers, FEW), np.int64),
-        np.empty((workers, 2 * FEW), np.int64),
-        np.empty((workers, 2 * FEW), np.int64),
-        np.zeros(few.place.shape, np.int64),
-        np.empty((workers, FEW), np.int64),
+        per_worker(workers, FEW, np.int64),
+        per_worker(workers, 2 * FEW, np.int64),
+        per_worker(workers, 2 * FEW, np.int64),
+        per_worker(workers, few.n_cuts, np.int64, 0),
+        per_worker(workers, FEW, np.int64),
     )
 
 

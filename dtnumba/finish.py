@@ -25,6 +25,7 @@ from dtnumba.growing import (
 )
 from dtnumba.leaf_values import Summary, describe, row_at
 from dtnumba.monotone import clip_values
+from dtnumba.per_worker import per_worker
 from dtnumba.scan import NOTHING
 from dtnumba.sparse_memory import sparse_empty
 from dtnumba.splitters import pick_own
@@ -99,7 +100,7 @@ class DescribeNodes(NamedTuple):
     counter: np.ndarray
 
     def run(self, worker):
-        sums, seen = self.sums[worker], self.seen[worker]
+        sums, seen = self.sums[worker, 0], self.seen[worker, 0]
         while True:
             node = len(self.summary.start) - 1 - take_ticket(self.counter)  # children before their parents
             if node < 0:
@@ -142,7 +143,7 @@ def _summarise(columns, target, criterion, splitter, width, workers):
     summary = Summary(columns.left, columns.start, columns.stop, np.empty((m, width)), np.empty(m), np.empty(m))
     # Where the order of the rows counts, a parent's is made of its children's.
     threads = workers if n_rows >= PARALLEL_ROWS and target.n_weights > 0 else 1
-    sums, seen = np.empty((threads, target.n_stats), np.int64), np.empty((threads, getattr(target, "n_moments", 1)))
+    sums, seen = per_worker(threads, target.n_stats, np.int64), per_worker(threads, getattr(target, "n_moments", 1))
     launch(DescribeNodes(target, criterion, splitter, summary, sums, seen, np.zeros(1, np.int64)), threads)
     return summary
 

@@ -37,6 +37,7 @@ from dtnumba.growing import (
 from dtnumba.interactions import feature_policy
 from dtnumba.leaf_values import Summary, describe, describe_inner, look_ahead, row_at
 from dtnumba.monotone import clip_nodes, is_free
+from dtnumba.per_worker import per_worker
 from dtnumba.sampling import list_rows, sample, weigh
 from dtnumba.scan import NOTHING, Limits
 from dtnumba.sparse_memory import sparse_empty
@@ -155,11 +156,11 @@ def _pick_room(room, worker):
     return Room(
         room.rows[worker],
         room.counts[worker],
-        room.totals[worker],
+        room.totals[worker, 0],
         room.few_rows[worker],
         room.few_codes[worker],
         room.ids[worker],
-        room.seen[worker],
+        room.seen[worker, 0],
         room.levels[worker],
         room.level_stop[worker],
     )
@@ -172,7 +173,7 @@ def _pick_growing(growing, worker):
         growing.numbers[worker],
         growing.keys[worker],
         growing.sums[worker],
-        growing.room[worker],
+        growing.room[worker, 0],
         growing.halt,
     )
 
@@ -382,11 +383,11 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
     room = Room(
         np.empty((workers, len(plan.orders) * plan.orders.shape[1]), np.uint32),
         np.zeros((workers, plan.n_table_rows), plan.count_type),
-        np.empty((workers, plan.width)),
+        per_worker(workers, plan.width),
         np.empty((workers, n_few), np.uint32),
         few_codes,
         sparse_empty((workers, 5, len(growing.nodes[0])), np.int64),
-        np.empty((workers, plan.n_seen)),
+        per_worker(workers, plan.n_seen),
         sparse_empty((workers, most_levels), np.int32),
         sparse_empty((workers, len(growing.nodes[0]) if most_levels else 0), np.int64),
     )

@@ -36,6 +36,7 @@ from dtnumba.growing import (
 )
 from dtnumba.interactions import allowed, note_parent
 from dtnumba.monotone import bound_children, for_node
+from dtnumba.per_worker import per_worker
 from dtnumba.scan import Candidates, Limits
 from dtnumba.scan_bins import N_CUTS
 from dtnumba.split_test import rejects
@@ -82,24 +83,38 @@ def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
     """Allocate what each worker needs for a subtree of n rows; every array has a row a worker."""
     t, p, size, n_trees = workers, n_features, target.n_stats, tree_size(target, n)
     n_frontier = DEPTH_FIRST_FRONTIER if limits.max_leaves >= NO_LIMIT else min(limits.max_leaves, n) + 2
-    integers = np.empty((4, t, size), np.int64)
     n_seen = max(n_seen, block_size(target))
     few = splitter.few_scratch(limits.n_drawn, workers) if hasattr(splitter, "few_scratch") else NothingFew()
     n_cuts = max(N_CUTS, getattr(few, "n_cuts", 0)) if hasattr(target, "bin_sums") else 0
     # Zeros: the last vector of cuts is filled up with what stands here, and a user's criterion may look into a table.
-    sums, codes, scores = np.zeros((t, 5, n_cuts), np.int64), np.empty((t, n_cuts), np.uint64), np.empty((t, n_cuts))
-    trees, costs = np.empty((t, 4, n_trees), np.int64), np.empty((t, n_trees))
-    work = Work(*integers, np.empty((t, 3, n_seen)), trees, costs, sums, codes, scores)
-    where, sums = np.empty((t, p, 4), np.int64), np.full((t, p, n_sums_of(target)), UNKNOWN, np.int64)
-    candidates = Candidates(np.empty((t, p)), np.empty((t, p)), np.empty((t, p)), where, sums)
-    features = np.tile(np.arange(p), (t, 1))
+    work = Work(
+        per_worker(t, size, np.int64),
+        per_worker(t, size, np.int64),
+        per_worker(t, size, np.int64),
+        per_worker(t, size, np.int64),
+        per_worker(t, (3, n_seen)),
+        per_worker(t, (4, n_trees), np.int64),
+        per_worker(t, n_trees),
+        per_worker(t, (5, n_cuts), np.int64, 0),
+        per_worker(t, n_cuts, np.uint64),
+        per_worker(t, n_cuts),
+    )
+    candidates = Candidates(
+        per_worker(t, p),
+        per_worker(t, p),
+        per_worker(t, p),
+        per_worker(t, (p, 4), np.int64),
+        per_worker(t, (p, n_sums_of(target)), np.int64, UNKNOWN),
+    )
+    features = per_worker(t, p, np.int64)
+    features[:] = np.arange(p)
     return Scratch(
         candidates,
         work,
         features,
-        np.empty((t, p), np.int64),
-        np.empty((t, p), np.int64),
-        np.empty((t, n_frontier), np.int64),
+        per_worker(t, p, np.int64),
+        per_worker(t, p, np.int64),
+        per_worker(t, n_frontier, np.int64),
         splitter.new_scratch(n, workers),
         few,
     )
@@ -109,26 +124,32 @@ def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
 def pick(scratch, worker):
     """Return one worker's part of the scratch."""
     c, w = scratch.candidates, scratch.work
-    candidates = Candidates(c.gain[worker], c.information[worker], c.cut[worker], c.where[worker], c.sums[worker])
+    candidates = Candidates(
+        c.gain[worker, 0],
+        c.information[worker, 0],
+        c.cut[worker, 0],
+        c.where[worker, 0],
+        c.sums[worker, 0],
+    )
     work = Work(
-        w.total[worker],
-        w.left[worker],
-        w.right[worker],
-        w.best[worker],
-        w.seen[worker],
-        w.trees[worker],
-        w.costs[worker],
-        w.sums[worker],
-        w.codes[worker],
-        w.scores[worker],
+        w.total[worker, 0],
+        w.left[worker, 0],
+        w.right[worker, 0],
+        w.best[worker, 0],
+        w.seen[worker, 0],
+        w.trees[worker, 0],
+        w.costs[worker, 0],
+        w.sums[worker, 0],
+        w.codes[worker, 0],
+        w.scores[worker, 0],
     )
     return Scratch(
         candidates,
         work,
-        scratch.features[worker],
-        scratch.drawn[worker],
-        scratch.listed[worker],
-        scratch.frontier[worker],
+        scratch.features[worker, 0],
+        scratch.drawn[worker, 0],
+        scratch.listed[worker, 0],
+        scratch.frontier[worker, 0],
         pick_own(scratch.own, worker),
         pick_own(scratch.few, worker),
     )

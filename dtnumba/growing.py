@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dtnumba.per_worker import per_worker
 from dtnumba.sparse_memory import sparse_empty
 
 # Columns of Growing.nodes
@@ -78,7 +79,7 @@ def new_growing(most_nodes: int, n_sums: int, workers: int, bounded: bool, linke
 def new_growings(most_nodes: int, n_sums: int, workers: int, bounded: bool, linked: bool) -> Growing:
     """Allocate room for a tree a worker; every array but ``halt`` has a leading worker axis."""
     nodes, numbers, keys, sums = _columns((workers,), most_nodes + 2 * CHUNK, n_sums, bounded, linked)
-    return Growing(nodes, numbers, keys, sums, np.zeros((workers, 2), np.int64), np.zeros(1, np.int64))
+    return Growing(nodes, numbers, keys, sums, per_worker(workers, 2, np.int64, 0), np.zeros(1, np.int64))
 
 
 def _columns(

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import launch, part, take_ticket
+from dtnumba.per_worker import per_worker
 from dtnumba.predict import leaves_of
 from dtnumba.routing import way_of
 from dtnumba.trees import FRACTIONAL, last_children, node_values
@@ -28,7 +29,12 @@ class MixLeaves(NamedTuple):
     counter: np.ndarray
 
     def run(self, worker):
-        cells, trees, waiting, parts = self.cells, self.trees, self.waiting[worker], self.parts[worker]
+        cells, trees, waiting, parts = (
+            self.cells,
+            self.trees,
+            self.waiting[worker, 0],
+            self.parts[worker, 0],
+        )
         while True:
             start = take_ticket(self.counter) * _BLOCK
             if start >= cells.n_rows:
@@ -85,7 +91,7 @@ def mixtures_of(table, trees, workers, tree=0, out=None):
     leaf, m = np.empty(table.n_rows, np.int64), int(trees.root[tree + 1] - trees.root[tree])
     for first, cells in table.row_blocks():
         threads = workers if cells.n_rows >= _BLOCK else 1
-        waiting, parts = np.empty((threads, m), np.int64), np.empty((threads, m))
+        waiting, parts = per_worker(threads, m, np.int64), per_worker(threads, m)
         rows = slice(first, first + cells.n_rows)
         root, counter = int(trees.root[tree]), np.zeros(1, np.int64)
         task = MixLeaves(cells, trees, root, last, says, out[rows], leaf[rows], waiting, parts, counter)

@@ -13,6 +13,7 @@ from dtnumba._jit import part, take_ticket
 from dtnumba.lanes import LANES, put_twelve, same, twelve, walk
 from dtnumba.mixtures import forest_says
 from dtnumba.packed_forest import answer_at, says_second
+from dtnumba.per_worker import per_worker
 from dtnumba.sampling import sample
 from dtnumba.table import Table
 from dtnumba.votes import gapless
@@ -46,7 +47,7 @@ class DrawBags(NamedTuple):
             tree = take_ticket(self.counter)
             if tree >= len(self.bags):
                 break
-            sample(self.sampling, tree, counts, self.totals[worker], self.halt)
+            sample(self.sampling, tree, counts, self.totals[worker, 0], self.halt)
             for row in range(len(counts)):
                 self.bags[tree, row >> 3] |= np.uint8((counts[row] > 0) << (row & 7))
 
@@ -72,7 +73,12 @@ class AddLeftOut(NamedTuple):
     counter: np.ndarray
 
     def run(self, worker):
-        cells, rows, bases, leaves = self.cells, self.rows[worker], self.bases[worker], self.leaves[worker]
+        cells, rows, bases, leaves = (
+            self.cells,
+            self.rows[worker, 0],
+            self.bases[worker, 0],
+            self.leaves[worker, 0],
+        )
         while self.halt[0] == 0:
             start = take_ticket(self.counter) * _BLOCK
             if start >= cells.n_rows:
@@ -102,7 +108,7 @@ def draw_bags(plan: ForestPlan, n_trees: int, watch: Watch) -> NDArray[np.uint8]
     """Return which rows each tree drew, (n_trees, bytes), a bit a row; None where the work was stopped."""
     n, workers = plan.n_table_rows, min(plan.settings.workers, n_trees)
     bags = np.zeros((n_trees, (n + 7) // 8), np.uint8)
-    counts, totals = np.zeros((workers, n), plan.count_type), np.empty((workers, plan.width))
+    counts, totals = np.zeros((workers, n), plan.count_type), per_worker(workers, plan.width)
     halt = np.zeros(1, np.int64)
     task = DrawBags(plan.sampling, counts, totals, bags, halt, np.zeros(1, np.int64))
     return None if watch.run_until(task, workers, halt) else bags
@@ -143,8 +149,8 @@ def out_of_bag_votes(
     bags, workers, halt = draw_bags(plan, forest.trees.n_trees, watch), plan.settings.workers, np.zeros(1, np.int64)
     if bags is None:
         return None
-    rows, bases = np.empty((workers, _BLOCK + 1), np.int64), np.empty((workers, _BLOCK + LANES), np.uint64)
-    leaves = np.empty((workers, LANES), np.uint64)
+    rows, bases = per_worker(workers, _BLOCK + 1, np.int64), per_worker(workers, _BLOCK + LANES, np.uint64)
+    leaves = per_worker(workers, LANES, np.uint64)
     for first, block in table.row_blocks():
         packed = watch.apart(lambda dtype=block.flat.dtype: forest.packed(dtype, voting))  # 1 s of 10M nodes
         if packed is None:

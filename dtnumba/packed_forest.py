@@ -17,6 +17,7 @@ import numpy as np
 from dtnumba._jit import by_type, inline, kernel, part
 from dtnumba.costs import commonest
 from dtnumba.floats import floor_to
+from dtnumba.per_worker import aligned
 from dtnumba.routing import is_among
 from dtnumba.trees import LEAF, depths, leaf_values
 
@@ -237,14 +238,6 @@ def pack_forest(trees, n_features, dtype, n_classes, voting):
     flat, firsts = nodes.ravel(), np.pad(firsts, (0, LANES - 1), mode="edge").astype(np.uint64)
     packed = form(flat, flat.view(number)) if trees.is_binary else Mixed(flat, flat.view(number), trees.level)
     return PackedForest(packed, firsts, starts, answers, depth)
-
-
-def aligned(n, dtype):
-    """Allocate an array whose first item begins a cache line."""
-    items = 64 // np.dtype(dtype).itemsize
-    room = np.empty(n + items, dtype)
-    skipped = -(room.ctypes.data // room.itemsize) % items
-    return room[skipped : skipped + n]
 
 
 def _said(trees, leaf, n_classes, voting):

@@ -16,6 +16,7 @@ from dtnumba import rng
 from dtnumba._jit import by_type, inline, part, take_ticket
 from dtnumba.binned_table import BinnedTable
 from dtnumba.out_of_bag import draw_bags
+from dtnumba.per_worker import per_worker
 from dtnumba.predict import pack
 from dtnumba.routing import is_among
 from dtnumba.shuffle import rows_of, shuffled
@@ -145,15 +146,15 @@ class ShuffleColumns(NamedTuple):
 def _pick_marks(room, worker):
     return Marks(
         room.rows[worker],
-        room.nodes[worker],
-        room.begins[worker],
-        room.swapped[worker],
-        room.values[worker],
-        room.before[worker],
-        room.seen[worker],
-        room.turn[worker],
-        room.marks[worker],
-        room.lent[worker],
+        room.nodes[worker, 0],
+        room.begins[worker, 0],
+        room.swapped[worker, 0],
+        room.values[worker, 0],
+        room.before[worker, 0],
+        room.seen[worker, 0],
+        room.turn[worker, 0],
+        room.marks[worker, 0],
+        room.lent[worker, 0],
     )
 
 
@@ -271,15 +272,15 @@ def shuffled_losses(
     most = _LANES * min(int(depths(trees).max()), p) + 1
     room = Marks(
         np.empty((workers, len(kept) + 1), np.uint32),
-        np.empty((workers, _LANES), np.uint64),
-        np.empty((workers, _LANES), np.uint64),
-        np.empty((workers, _LANES), np.uint64),
-        np.empty((workers, _LANES)),
-        np.empty((workers, _LANES)),
-        np.zeros((workers, _LANES * p), np.int64),
-        np.zeros((workers, 1), np.int64),
-        np.empty((workers, 3, most), np.int64),
-        np.empty((workers, most)),
+        per_worker(workers, _LANES, np.uint64),
+        per_worker(workers, _LANES, np.uint64),
+        per_worker(workers, _LANES, np.uint64),
+        per_worker(workers, _LANES),
+        per_worker(workers, _LANES),
+        per_worker(workers, _LANES * p, np.int64, 0),
+        per_worker(workers, 1, np.int64, 0),
+        per_worker(workers, (3, most), np.int64),
+        per_worker(workers, most),
     )
     packed = _with_levels(pack(trees, 0), trees)
     keys = np.array([rng.stream(plan.settings.seed, rng.PERMUTATION, t) for t in range(n_trees)], np.uint64)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, launch, part, take_ticket
+from dtnumba.per_worker import per_worker
 from dtnumba.routing import step
 from dtnumba.trees import LEAF, last_children
 
@@ -57,7 +58,7 @@ class WalkPacked(NamedTuple):
     counter: np.ndarray
 
     def run(self, worker):
-        n, lanes, bases = self.cells.n_rows, self.lanes[worker], self.bases[worker]
+        n, lanes, bases = self.cells.n_rows, self.lanes[worker, 0], self.bases[worker, 0]
         while True:
             start = take_ticket(self.counter) * _BLOCK
             if start >= n:
@@ -164,7 +165,7 @@ def _walk(cells, trees, packed, tree, says, out, workers):
         return
     threads = workers if cells.n_rows * packed.depth >= SERIAL_STEPS else 1
     n_lanes = _LANES if packed.words.nbytes <= LEVEL_2 else 4 * _LANES
-    lanes, bases = np.empty((threads, n_lanes), np.uint32), np.empty((threads, n_lanes), np.uint64)
+    lanes, bases = per_worker(threads, n_lanes, np.uint32), per_worker(threads, n_lanes, np.uint64)
     words, thresholds = packed.words, packed.words.view(np.float64)
     launch(WalkPacked(cells, words, thresholds, root, packed.depth, says, out, lanes, bases, counter), threads)
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, kernel, launch, part, prefetch, take_ticket
+from dtnumba.per_worker import per_worker
 from dtnumba.predict import pack
 from dtnumba.rerouting import leaf_from
 from dtnumba.subtrees import added_up, leaves_below, levels_of, nodes_below, postorder
@@ -96,11 +97,11 @@ def new_branches(counted, costs, workers):
         stop,
         added_up(levels, counted.additions.summed(counted.leaf_of_row, m)),
         np.zeros((0, 0)) if costs is None else costs,
-        np.empty((threads, _LANES), np.uint32),
-        np.empty((threads, _LANES), np.uint64),
-        np.full((threads, m), -1, np.int32),
-        np.empty((threads, most), np.int64),
-        np.empty((threads, most, n_classes)),
+        per_worker(threads, _LANES, np.uint32),
+        per_worker(threads, _LANES, np.uint64),
+        per_worker(threads, m, np.int32, -1),
+        per_worker(threads, most, np.int64),
+        per_worker(threads, (most, n_classes)),
     )
 
 
@@ -154,7 +155,7 @@ def move_rows(branches, node, child):
         for first in range(start, stop, _LANES):
             together = _leaves_below(branches, first, stop, child, 0)
             for j in range(together):
-                i, leaf = first + j, branches.lanes[0, j]
+                i, leaf = first + j, branches.lanes[0, 0, j]
                 branches.leaf[i] = leaf
                 branches.counts[leaf, branches.codes[i]] += branches.weights[i]
 
@@ -167,12 +168,13 @@ def _others(branches, node, child):
 
 @inline
 def _growth(branches, node, child, worker):
-    slot, met, added = branches.slot[worker], branches.met[worker], branches.added[worker]
+    slot, met = branches.slot[worker, 0], branches.met[worker, 0]
+    added = branches.added[worker, 0]
     n_met, n_classes = 0, added.shape[1]
     for start, stop in _others(branches, node, child):
         for first in range(start, stop, _LANES):
             for j in range(_leaves_below(branches, first, stop, child, worker)):
-                leaf = branches.lanes[worker, j]
+                leaf = branches.lanes[worker, 0, j]
                 at = slot[leaf]
                 if at < 0:
                     at = n_met
@@ -213,7 +215,7 @@ def _errors(counts, costs):
 @inline
 def _leaves_below(branches, first, stop, node, worker):
     """Write to the worker's lanes which leaf each of the next rows comes to from a node; return how many rows."""
-    cells, lanes, bases = branches.cells, branches.lanes[worker], branches.bases[worker]
+    cells, lanes, bases = branches.cells, branches.lanes[worker, 0], branches.bases[worker, 0]
     together = min(_LANES, stop - first)
     if len(branches.words) == 0:
         for j in range(together):

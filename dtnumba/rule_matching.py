@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, launch, lowest_bit, part, take_ticket
+from dtnumba.per_worker import per_worker
 from dtnumba.rules import LEVELS, condition_at, holds
 
 _ROWS = 1024  # a ticket
@@ -134,7 +135,7 @@ class MatchRules(NamedTuple):
     counter: np.ndarray
 
     def run(self, worker):
-        found, block, n = self.found[worker], self.block, self.cells.n_rows
+        found, block, n = self.found[worker, 0], self.block, self.cells.n_rows
         while True:
             start = take_ticket(self.counter) * _ROWS
             if start >= n:
@@ -169,7 +170,7 @@ def answers_of(table: Any, rules: Any, blocks: list[Block], workers: int, *, vot
         threads = workers if cells.n_rows >= _SERIAL else 1
         rows = slice(first, first + cells.n_rows)
         for block in blocks:
-            found = np.zeros((threads, len(block.whole)), np.uint64)
+            found = per_worker(threads, len(block.whole), np.uint64, 0)
             counter, own = np.zeros(1, np.int64), totals[rows]
             task = MatchRules(cells, block, rules.label, rules.confidence, answer[rows], own, found, counter)
             launch(task, threads)

@@ -218,9 +218,7 @@ def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, 
     So the loop over the bins holds little else, and LLVM scores eight cuts at once.
     """
     if splitter.width == 1 and n >= DENSE_ROWS:
-        return scan_words(
-            target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out
-        )
+        return scan_words(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out)
     criterion, limits, least, varying = job.criterion, job.limits, job.limits.min_samples_leaf, 0
     width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
     sums, codes, scores = work.sums, work.codes, work.scores

@@ -16,7 +16,8 @@ import numpy as np
 from dtnumba._jit import choose_leaves, inline, launch, part, take_ticket
 from dtnumba.costs import commonest
 from dtnumba.floats import floor_to
-from dtnumba.packed_forest import aligned, says_second
+from dtnumba.packed_forest import says_second
+from dtnumba.per_worker import per_worker
 from dtnumba.trees import LEAF, depths, leaf_values
 
 _ROWS = 64  # together
@@ -99,8 +100,8 @@ class CompareShallow(NamedTuple):
 
     def run(self, worker):
         forest, cells = self.forest, self.cells
-        columns, leaves = self.columns[worker], self.leaves[worker]
-        values, places = self.values[worker], self.places[worker]
+        columns, leaves = self.columns[worker, 0], self.leaves[worker, 0]
+        values, places = self.values[worker, 0], self.places[worker, 0]
         n_trees, width = len(forest.ranks) // _NODES, self.width
         while True:
             block = take_ticket(self.counter) * (_ROWS * _GROUPS)
@@ -174,10 +175,8 @@ def rank_rows(forest, cells, start, n, columns, values, places):
 def add_shallow_votes(cells, forest, out, workers):
     """Add to ``out`` what every row's leaves say; rows of the cells have no gaps."""
     threads = min(workers, -(-cells.n_rows // (_ROWS * _GROUPS)))
-    # Vectors that straddle cache lines take twice as long to load.
-    columns = aligned(threads * 2 * cells.n_columns * _ROWS, np.uint16).reshape(threads, -1)
-    columns[:] = 0
-    leaves, places = np.empty((threads, _TREES * _ROWS), np.uint8), np.empty((threads, _ROWS), np.uint32)
-    values, counter = np.empty((threads, _ROWS), cells.flat.dtype), np.zeros(1, np.int64)
+    columns = per_worker(threads, 2 * cells.n_columns * _ROWS, np.uint16, 0)
+    leaves, places = per_worker(threads, _TREES * _ROWS, np.uint8), per_worker(threads, _ROWS, np.uint32)
+    values, counter = per_worker(threads, _ROWS, cells.flat.dtype), np.zeros(1, np.int64)
     width, flat = out.shape[1], out.reshape(-1)
     launch(CompareShallow(cells, forest, columns, leaves, values, places, width, flat, counter), threads)

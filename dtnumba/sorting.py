@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba._jit import inline, kernel, launch, part, take_ticket
+from dtnumba.per_worker import per_worker
 from dtnumba.scan import MISSING, NEW, ROW
 
 DIGIT_BITS = 11  # a pass: 3 passes for float32, 6 for float64; a pass where all digits agree is skipped
@@ -49,7 +50,7 @@ def sort_scratch(flat, n, workers, *, with_rows=True):
         np.empty((workers, n_rows), np.uint32),
         np.empty((workers, n), flat.dtype),
         np.empty((workers, n_rows), np.uint32),
-        np.empty((workers, 6 * _BUCKETS), np.uint32),
+        per_worker(workers, 6 * _BUCKETS, np.uint32),
     )
 
 
@@ -61,7 +62,7 @@ def pick_sort_scratch(scratch, worker):
         scratch.rows[worker],
         scratch.other_keys[worker],
         scratch.other_rows[worker],
-        scratch.counts[worker],
+        scratch.counts[worker, 0],
     )
 
 

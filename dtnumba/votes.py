@@ -10,6 +10,7 @@ import numpy as np
 from dtnumba._jit import by_type, inline, launch, part, take_ticket
 from dtnumba.lanes import LANES, plain_walk, put_twelve, same, twelve, walk
 from dtnumba.packed_forest import answer_at
+from dtnumba.per_worker import per_worker
 from dtnumba.predict import SERIAL_STEPS
 from dtnumba.table import cells_of
 
@@ -64,7 +65,7 @@ class WalkForest(NamedTuple):
     counter: np.ndarray
 
     def run(self, worker):
-        cells, bases, leaves = self.cells, self.bases[worker], self.leaves[worker]
+        cells, bases, leaves = self.cells, self.bases[worker, 0], self.leaves[worker, 0]
         while True:
             start = take_ticket(self.counter) * self.block
             if start >= cells.n_rows:
@@ -127,8 +128,8 @@ def _walk(cells, packed, use, steps, workers):
     """Walk all rows; ``steps`` estimates the visits a row makes."""
     threads = workers if cells.n_rows * steps >= SERIAL_STEPS else 1
     block, counter = _rows_a_block(cells, packed, threads), np.zeros(1, np.int64)
-    bases = np.empty((threads, min(block, cells.n_rows) + LANES), np.uint64)
-    leaves = np.empty((threads, LANES), np.uint64)
+    bases = per_worker(threads, min(block, cells.n_rows) + LANES, np.uint64)
+    leaves = per_worker(threads, LANES, np.uint64)
     task = WalkForest(cells, packed.nodes, packed.depth, packed.roots, use, block, bases, leaves, counter)
     launch(task, threads)
 

@@ -13,7 +13,7 @@ PACKAGE = Path(find_spec("dtnumba").origin).parent
 # A module imports from lower layers only. A folder named here is one module to the others, and acyclic inside.
 LAYERS = [  # the lowest first
     (
-        "_absorb _cache costs errors fisher information levels log_gamma pruning rule_order rules "
+        "_absorb _cache costs errors fisher information levels log_gamma per_worker pruning rule_order rules "
         "sample_table scoring sparse_memory trees weights"
     ),
     "_jit code_length compact dnf floats growing path_rules rule_text subtrees",

@@ -13,6 +13,7 @@ from dtnumba._jit import by_having, by_type, inline, jitable, part, prefetch
 from dtnumba.criteria import chooses_by_more
 from dtnumba.frontier import side_by_side
 from dtnumba.growing import FEATURE, LEAF, SLOT, START, STOP
+from dtnumba.per_worker import per_worker
 from dtnumba.scan_bins import scan_bins
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
 from dtnumba.targets import item_of, put_item, rows_in
@@ -46,10 +47,10 @@ class HistogramScratch(NamedTuple):
     def pick(self, worker):
         return HistogramScratch(
             self.tables[worker],
-            self.sparse[worker],
-            self.masks[worker],
-            self.occupied[worker],
-            self.free[worker],
+            self.sparse[worker, 0],
+            self.masks[worker, 0],
+            self.occupied[worker, 0],
+            self.free[worker, 0],
             self.buffer[worker],
         )
 
@@ -157,14 +158,14 @@ slot_of = by_type("slot_of")
 
 def _new_scratch(splitter, n, workers, n_slots):
     p, table = splitter.codes.shape[1], splitter.codes.shape[1] * splitter.n_bins * splitter.width
-    free = np.empty((workers, n_slots + 1), np.int64)
-    free[:, 0] = n_slots - 1
-    free[:, 1:] = np.arange(n_slots)
+    free = per_worker(workers, n_slots + 1, np.int64)
+    free[..., 0] = n_slots - 1
+    free[..., 1:] = np.arange(n_slots)
     return HistogramScratch(
         np.empty((workers, n_slots * table + 64), np.int64),
-        np.zeros((workers, table + 64), np.int64),
-        np.zeros((workers, p * 4), np.uint64),
-        np.empty((workers, 258), np.int64),
+        per_worker(workers, table + 64, np.int64, 0),
+        per_worker(workers, p * 4, np.uint64, 0),
+        per_worker(workers, 258, np.int64),
         free,
         np.empty((workers, n), np.uint32),
     )

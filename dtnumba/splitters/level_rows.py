@@ -10,6 +10,7 @@ import numpy as np
 
 from dtnumba._jit import inline, lowest_bit, nonzero_among_64, part, prefetch
 from dtnumba.leaf_values import row_at
+from dtnumba.per_worker import per_worker
 from dtnumba.splitters import pick_own
 from dtnumba.targets import clear_bin, item_of, put_item, rows_in
 
@@ -53,20 +54,20 @@ class LevelScratch(NamedTuple):
     def pick(self, worker):
         return LevelScratch(
             pick_own(self.inner, worker),
-            self.tables[worker],
-            self.batch[worker],
-            self.marks[worker],
-            self.tops[worker],
-            self.present[worker],
-            self.order[worker],
-            self.other[worker],
-            self.starts[worker],
-            self.keys[worker],
-            self.by_level[worker],
-            self.chosen[worker],
-            self.side[worker],
-            self.axes[worker],
-            self.sums[worker],
+            self.tables[worker, 0],
+            self.batch[worker, 0],
+            self.marks[worker, 0],
+            self.tops[worker, 0],
+            self.present[worker, 0],
+            self.order[worker, 0],
+            self.other[worker, 0],
+            self.starts[worker, 0],
+            self.keys[worker, 0],
+            self.by_level[worker, 0],
+            self.chosen[worker, 0],
+            self.side[worker, 0],
+            self.axes[worker, 0],
+            self.sums[worker, 0],
             self.n_weights,
             self.sequence[worker],
             self.kept[worker],
@@ -82,21 +83,24 @@ def new_level_scratch(splitter, n, workers):
     table = most * max(splitter.width, 1)
     together = 1 if is_ranked or 8 * table * TOGETHER > TOGETHER_BYTES else TOGETHER
     words = (most >> 6) + 1
-    places, kept_of = np.empty((4, workers, most), np.uint32), np.zeros((workers, n, 3), np.int32)
+    kept_of = np.zeros((workers, n, 3), np.int32)
     kept_of[:, :1, 0] = -1
     return LevelScratch(
         splitter.inner.new_scratch(n, workers),
-        np.zeros((workers, together * table + 64), np.int64),
-        np.empty((workers, together), np.int64),
-        np.zeros((workers, words), np.uint64),
-        np.zeros((workers, (words >> 6) + 1), np.uint64),
-        *places,
-        np.empty((workers, most)),
-        np.empty((workers, most if is_ranked else 0)),
-        np.zeros((workers, most), np.uint8),
-        np.zeros((workers, most), np.uint8),
-        np.empty((workers, 3, splitter.n_sums)),
-        np.empty((workers, splitter.n_sums), np.int64),
+        per_worker(workers, together * table + 64, np.int64, 0),
+        per_worker(workers, together, np.int64),
+        per_worker(workers, words, np.uint64, 0),
+        per_worker(workers, (words >> 6) + 1, np.uint64, 0),
+        per_worker(workers, most, np.uint32),
+        per_worker(workers, most, np.uint32),
+        per_worker(workers, most, np.uint32),
+        per_worker(workers, most, np.uint32),
+        per_worker(workers, most),
+        per_worker(workers, most if is_ranked else 0),
+        per_worker(workers, most, np.uint8, 0),
+        per_worker(workers, most, np.uint8, 0),
+        per_worker(workers, (3, splitter.n_sums)),
+        per_worker(workers, splitter.n_sums, np.int64),
         splitter.n_weights,
         np.empty((workers, n if is_ranked else 0), np.uint32),
         np.empty((workers, n), np.uint32),

@@ -15,6 +15,7 @@ from dtnumba._row_vectors import COLUMNS, SPARE, at_most_among_16, divide_rows, 
 from dtnumba.criteria import NO_GAIN, chooses_by_more
 from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
 from dtnumba.monotone import is_free
+from dtnumba.per_worker import per_worker
 from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
 from dtnumba.splitters.random_threshold import at_edge, cut_at, draw_cut
@@ -68,18 +69,18 @@ class RandomBinsScratch(NamedTuple):
 
     def pick(self, worker):
         return RandomBinsScratch(
-            self.smallest[worker],
-            self.largest[worker],
-            self.cuts[worker],
-            self.left[worker],
-            self.passed[worker],
-            self.columns[worker],
-            self.values[worker],
-            self.scores[worker],
-            self.found[worker],
-            self.one[worker],
-            self.bins[worker],
-            self.sums[worker],
+            self.smallest[worker, 0],
+            self.largest[worker, 0],
+            self.cuts[worker, 0],
+            self.left[worker, 0],
+            self.passed[worker, 0],
+            self.columns[worker, 0],
+            self.values[worker, 0],
+            self.scores[worker, 0],
+            self.found[worker, 0],
+            self.one[worker, 0],
+            self.bins[worker, 0],
+            self.sums[worker, 0],
             self.buffer[worker],
         )
 
@@ -107,18 +108,20 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
 
     def new_scratch(self, n, workers):
         p = self.codes.shape[1]
-        ends, n_blocks = np.zeros((3, workers, p + COLUMNS), np.uint8), -(-p // COLUMNS)
+        n_blocks = -(-p // COLUMNS)
         return RandomBinsScratch(
-            *ends,
-            np.zeros((workers, self.n_sums * (p + COLUMNS)), np.int64),
-            np.zeros((workers, n_blocks + 1), np.int64),
-            np.zeros((workers, p + 8), np.uint64),
-            np.zeros((workers, p + 8)),
-            np.zeros((workers, p + 8)),
-            np.empty((workers, p), np.int64),
-            np.empty((workers, self.n_sums), np.int64),
-            np.zeros((workers, 4, p + 8), np.int64),
-            np.zeros((workers, p * 3 * self.width), np.int64),
+            per_worker(workers, p + COLUMNS, np.uint8, 0),
+            per_worker(workers, p + COLUMNS, np.uint8, 0),
+            per_worker(workers, p + COLUMNS, np.uint8, 0),
+            per_worker(workers, self.n_sums * (p + COLUMNS), np.int64, 0),
+            per_worker(workers, n_blocks + 1, np.int64, 0),
+            per_worker(workers, p + 8, np.uint64, 0),
+            per_worker(workers, p + 8, np.float64, 0),
+            per_worker(workers, p + 8, np.float64, 0),
+            per_worker(workers, p, np.int64),
+            per_worker(workers, self.n_sums, np.int64),
+            per_worker(workers, (4, p + 8), np.int64, 0),
+            per_worker(workers, p * 3 * self.width, np.int64, 0),
             np.empty((workers, n), np.uint32),
         )
 

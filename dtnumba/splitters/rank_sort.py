@@ -10,6 +10,7 @@ import numpy as np
 
 from dtnumba._jit import inline, part
 from dtnumba.growing import START, STOP
+from dtnumba.per_worker import per_worker
 from dtnumba.scan import CONSTANT, FIRST_RIGHT, FOUND, MISSING, NEW, NOTHING, ROW, scan_order
 from dtnumba.scan import LAST_LEFT as LAST_LEFT_ROW
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
@@ -31,7 +32,7 @@ class RankSortScratch(NamedTuple):
     buffer: np.ndarray  # (n + 16,) uint32
 
     def pick(self, worker):
-        return RankSortScratch(self.records[worker], self.other[worker], self.counts[worker], self.buffer[worker])
+        return RankSortScratch(self.records[worker], self.other[worker], self.counts[worker, 0], self.buffer[worker])
 
 
 class _RankSortFields(NamedTuple):
@@ -53,7 +54,7 @@ class RankSort(CodedRows, NothingKept, _RankSortFields):
         return RankSortScratch(
             records,
             other,
-            np.empty((workers, 1 << int(_DIGIT_BITS)), np.uint32),
+            per_worker(workers, 1 << int(_DIGIT_BITS), np.uint32),
             np.empty((workers, n + 16), np.uint32),
         )
 

@@ -68,9 +68,7 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(tree, X, y):
     broken[3, 0] = 7
     with pytest.raises(ValueError, match=r"column 0 holds '.*', which is text, and 7, which is a number"):
         tree.fit(broken, y)
-    with pytest.raises(
-        ValueError, match=r"column 0 holds 1\.0, which is a number, and in fit it held '', which is t"
-    ):
+    with pytest.raises(ValueError, match=r"column 0 holds 1\.0, which is a number, and in fit it held '', which is t"):
         tree.predict(np.ones((2, 2)))
     assert tree.predict(X).tolist() == y.tolist()
 
@@ -86,9 +84,7 @@ def test_listed_numbers_are_split_by_subsets():
 
 @pytest.mark.parametrize("wanted", ["dtype", 3, [1.5], [True, 1], {"a": 1}, ["a", None]], ids=str)
 def test_what_is_no_list_of_columns_is_refused(wanted, X, y):
-    with pytest.raises(
-        (TypeError, ValueError), match=r"'categorical_features' parameter of .* must be 'from_dtype', "
-    ):
+    with pytest.raises((TypeError, ValueError), match=r"'categorical_features' parameter of .* must be 'from_dtype', "):
         DecisionTreeClassifier(categorical_features=wanted).fit(X, y)
 
 
