@@ -241,24 +241,27 @@ if COMPILED:
 
     at_most_among_64, equal_among_64 = _compare_64("<="), _compare_64("==")
 
-    def _compare_8(comparison):
-        """Make f(array, at, bound): bit k says how the k-th of the float64 array[at : at + 8] compares."""
+    def _compare_floats(comparison, lanes):
+        """Make f(array, at, bound): bit k says how the k-th of 8 float64, or of 16 float32, from ``at`` on compares."""
 
         @intrinsic
         def compare(typingctx, array, at, bound):
             def codegen(context, builder, signature, args):
                 data = context.make_array(signature.args[0])(context, builder, args[0]).data
-                vector = ir.VectorType(ir.DoubleType(), 8)
+                vector = ir.VectorType(data.type.pointee, lanes)
                 pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
-                bounds = _all_lanes(builder, args[2], 8)
-                found = builder.fcmp_ordered(comparison, builder.load(pointer, align=8), bounds)
-                return builder.zext(builder.bitcast(found, ir.IntType(8)), ir.IntType(64))
+                bound = args[2] if lanes == 8 else builder.fptrunc(args[2], data.type.pointee)
+                found = builder.fcmp_ordered(
+                    comparison, builder.load(pointer, align=4), _all_lanes(builder, bound, lanes)
+                )
+                return builder.zext(builder.bitcast(found, ir.IntType(lanes)), ir.IntType(64))
 
             return types.uint64(array, types.uint64, types.float64), codegen
 
         return compare
 
-    above_among_8, at_least_among_8 = _compare_8(">"), _compare_8(">=")
+    above_among_8, at_least_among_8 = _compare_floats(">", 8), _compare_floats(">=", 8)
+    at_least_among_16 = _compare_floats(">=", 16)
 
     @intrinsic
     def running_sums(typingctx, array, at, n, sums, to, start, empties):
@@ -293,24 +296,68 @@ if COMPILED:
         return types.int64(array, types.uint64, types.uint64, sums, types.uint64, types.int64, flag), codegen
 
     @intrinsic
-    def largest_of(typingctx, array, n):
-        """Return the largest of the float64 array[:n], n a multiple of 8; -inf where none is larger, NaN never."""
+    def running_pairs(typingctx, array, at, n, sums, to, start, empties):
+        """Do as ``running_sums`` in int32, for n a multiple of 16 and items high << 32 | low.
+
+        Where the sums of both fit into 15 bits, they are written as high << 16 | low, to sums[to:].
+        """
 
         def codegen(context, builder, signature, args):
             data = context.make_array(signature.args[0])(context, builder, args[0]).data
-            vector, word = ir.VectorType(ir.DoubleType(), 8), ir.IntType(64)
-            best = alloca_once_value(builder, vector([float("-inf")] * 8))
-            with for_range_slice(builder, word(0), args[1], word(8), word) as (at, _):
-                pointer = builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
-                here, so_far = builder.load(pointer, align=8), builder.load(best)
-                builder.store(builder.select(builder.fcmp_ordered(">", here, so_far), here, so_far), best)
-            found, lane = builder.load(best), ir.VectorType(ir.IntType(32), 8)
-            for step in (4, 2, 1):
-                other = builder.shuffle_vector(found, vector(ir.Undefined), lane([k ^ step for k in range(8)]))
-                found = builder.select(builder.fcmp_ordered(">", other, found), other, found)
-            return builder.extract_element(found, ir.IntType(32)(0))
+            out = context.make_array(signature.args[3])(context, builder, args[3]).data
+            word, half = ir.IntType(64), ir.IntType(32)
+            eight, sixteen = ir.VectorType(word, 8), ir.VectorType(half, 16)
+            lanes = ir.VectorType(half, 16)
+            so_far = alloca_once_value(builder, _all_lanes(builder, builder.trunc(args[5], half), 16))
+            with for_range_slice(builder, word(0), args[2], word(16), word) as (step, _):
+                halves = []
+                for part in (0, 8):
+                    place = builder.add(builder.add(args[1], step), word(part))
+                    source = builder.bitcast(builder.gep(data, [place]), eight.as_pointer())
+                    items = builder.load(source, align=8)
+                    with builder.if_then(args[6]):
+                        builder.store(eight(None), source, align=8)
+                    high = builder.lshr(items, eight([16] * 8))
+                    halves.append(builder.trunc(builder.or_(high, items), ir.VectorType(half, 8)))
+                found, none = builder.shuffle_vector(*halves, lanes(list(range(16)))), sixteen(None)
+                for shift in (1, 2, 4, 8):
+                    shifted = lanes([lane - shift if lane >= shift else 16 for lane in range(16)])
+                    found = builder.add(found, builder.shuffle_vector(found, none, shifted))
+                before, here = builder.load(so_far), builder.shuffle_vector(found, none, lanes([15] * 16))
+                target = builder.bitcast(builder.gep(out, [builder.add(args[4], step)]), sixteen.as_pointer())
+                builder.store(builder.add(found, before), target, align=4)
+                builder.store(builder.add(before, here), so_far)
+            return builder.zext(builder.extract_element(builder.load(so_far), half(0)), word)
 
-        return types.float64(array, types.uint64), codegen
+        flag = types.boolean
+        return types.int64(array, types.uint64, types.uint64, sums, types.uint64, types.int64, flag), codegen
+
+    @intrinsic
+    def largest_of(typingctx, array, at, n):
+        """Return the largest of array[at : at + n], float64 or float32, or -inf where none is larger; NaN never.
+
+        n is a multiple of 8 (float64) or 16 (float32).
+        """
+
+        def codegen(context, builder, signature, args):
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            item, word, lane = data.type.pointee, ir.IntType(64), ir.IntType(32)
+            n_lanes = 8 if item == ir.DoubleType() else 16
+            vector, lanes = ir.VectorType(item, n_lanes), ir.VectorType(lane, n_lanes)
+            best = alloca_once_value(builder, vector([float("-inf")] * n_lanes))
+            with for_range_slice(builder, word(0), args[2], word(n_lanes), word) as (step, _):
+                pointer = builder.bitcast(builder.gep(data, [builder.add(args[1], step)]), vector.as_pointer())
+                here, so_far = builder.load(pointer, align=4), builder.load(best)
+                builder.store(builder.select(builder.fcmp_ordered(">", here, so_far), here, so_far), best)
+            found, step = builder.load(best), n_lanes // 2
+            while step:
+                other = builder.shuffle_vector(found, vector(ir.Undefined), lanes([k ^ step for k in range(n_lanes)]))
+                found = builder.select(builder.fcmp_ordered(">", other, found), other, found)
+                step //= 2
+            largest = builder.extract_element(found, lane(0))
+            return largest if item == ir.DoubleType() else builder.fpext(largest, ir.DoubleType())
+
+        return types.float64(array, types.uint64, types.uint64), codegen
 
     @intrinsic
     def least_above_among_64(typingctx, array, at, bound, among):
@@ -532,8 +579,16 @@ else:
                 array[int(at) + k] = 0
         return start
 
-    def largest_of(array, n):
-        return max((float(value) for value in array[: int(n)] if value == value), default=-np.inf)
+    def running_pairs(array, at, n, sums, to, start, empties):
+        for k in range(int(at), int(at) + int(n)):
+            start += (int(array[k]) >> 32 << 16) | (int(array[k]) & 0xFFFF)
+            sums[int(to) + k - int(at)] = start
+            if empties:
+                array[k] = 0
+        return start
+
+    def largest_of(array, at, n):
+        return max((float(value) for value in array[int(at) : int(at + n)] if value == value), default=-np.inf)
 
     def least_above_among_64(array, at, bound, among):
         found = [int(array[int(at) + k]) for k in range(64) if int(among) >> k & 1]
@@ -541,6 +596,9 @@ else:
 
     def above_among_8(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] > bound) << k for k in range(8)))
+
+    def at_least_among_16(array, at, bound):
+        return np.uint64(sum(int(array[int(at) + k] >= np.float32(bound)) << k for k in range(16)))
 
     def at_least_among_8(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] >= bound) << k for k in range(8)))
@@ -755,6 +813,7 @@ __all__ = [
     "add_up_to_8",
     "address_of",
     "at_least_among_8",
+    "at_least_among_16",
     "at_most_among_64",
     "bit_count",
     "by_having",
@@ -776,6 +835,7 @@ __all__ = [
     "lowest_bit",
     "n_workers",
     "part",
+    "running_pairs",
     "running_sums",
     "take_many",
     "take_ticket",

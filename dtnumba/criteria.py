@@ -16,6 +16,10 @@ impurity(stats, weight) -> float
 score(left, right, weight_left, weight_right) -> float
     What the scan over the cuts of one feature maximises: any increasing function of the gain while the node stays
     the same. Left out: ``-(weight_left * impurity(left) + weight_right * impurity(right))``.
+rough_gain(second, rows, all_second, all_rows) -> float32
+    For two classes of whole counts: by how much the score of a split, at most the rows of the node, exceeds that of
+    none; in float32, and within half a millionth for fewer than 4096 rows. ``rows`` go left, ``second`` of these are of
+    class 1. With it, single precision chooses the few cuts of a small node that are worth scoring. Left out: all are.
 gain(parent, children, weights) -> float
     Decrease of impurity by a split into V >= 2 children, per unit of the node's weight. ``children[v]`` are stats.
     It may be negative where a test has its price (``mdl``); such a split is not taken.
@@ -97,6 +101,10 @@ def _additive_gain(criterion, parent, children, weights):
     return 0.0 if -1e-12 * impurity < gain < 1e-15 * impurity else gain
 
 
+def _no_rough_gain(criterion, second, rows, all_second, all_rows):
+    return rows  # nobody asks
+
+
 def _no_information(criterion, share):
     return 0.0
 
@@ -119,6 +127,7 @@ def _no(criterion):
 
 
 score_of = by_type("score", _weighted_impurity)
+rough_gain = by_type("rough_gain", _no_rough_gain)
 gain_of = by_type("gain", _additive_gain)
 information_of = by_type("information", _no_information)
 choose = by_type("choose", _largest_gain)
@@ -145,6 +154,10 @@ class Gini(NamedTuple):
             squares_right += right[k] * right[k]
         # One division instead of two: they are most of a histogram's scan.
         return (squares_left * weight_right + squares_right * weight_left) / (weight_left * weight_right)
+
+    def rough_gain(self, second, rows, all_second, all_rows):
+        apart = second * all_rows - all_second * rows
+        return apart * apart * (np.float32(2.0) / all_rows) / (rows * (all_rows - rows))
 
 
 class _EntropyFields(NamedTuple):

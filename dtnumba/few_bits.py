@@ -28,8 +28,7 @@ from dtnumba.grow import NO_LIMIT, admit_children, settle, take_pair
 from dtnumba.growing import FEATURE, LAST_LEFT, LEAF, MISSING_LEFT, START, STOP, UNKNOWN
 from dtnumba.monotone import AnyShape
 from dtnumba.per_worker import per_worker
-from dtnumba.scan import is_legal
-from dtnumba.scan_bins import record_cut
+from dtnumba.scan import is_legal, record_cut
 from dtnumba.split_test import NoTest
 from dtnumba.splitters.histogram import DrawnHistogram, fields_with
 from dtnumba.splitters.rank_sort import RankSort
@@ -326,7 +325,7 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
             scores[k] = NO_GAIN
     for k in range(n_groups * m, n_scores):
         scores[k] = NO_GAIN
-    largest, best, place = largest_of(scores, n_scores), np.uint64(0), _ALL
+    largest, best, place = largest_of(scores, np.uint64(0), n_scores), np.uint64(0), _ALL
     if largest == NO_GAIN:
         return
     # Rows do not stand in the order of their codes, so of near-equal scores the first place wins.

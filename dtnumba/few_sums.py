@@ -27,8 +27,7 @@ from dtnumba.frontier import draw, list_drawn
 from dtnumba.grow import admit_children, settle, take_pair
 from dtnumba.growing import FEATURE, LEAF, START, STOP, UNKNOWN
 from dtnumba.per_worker import per_worker
-from dtnumba.scan import is_legal
-from dtnumba.scan_bins import record_cut
+from dtnumba.scan import is_legal, record_cut
 from dtnumba.splitters.coded_rows import look_at_two_rows
 from dtnumba.splitters.histogram import DrawnHistogram, fields_with
 from dtnumba.splitters.rank_sort import RankSort
@@ -299,7 +298,7 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
         scores[k] = NO_GAIN
     best, place, left_rows, is_settled = np.uint64(0), _ALL, np.uint64(0), False
     while not is_settled:
-        largest = largest_of(scores, end)
+        largest = largest_of(scores, np.uint64(0), end)
         if not largest > NO_GAIN:
             return
         # Rows do not stand in the order of their codes, so of near-equal scores the first place wins.

@@ -38,7 +38,7 @@ from dtnumba.interactions import allowed, note_parent
 from dtnumba.monotone import bound_children, for_node
 from dtnumba.per_worker import per_worker
 from dtnumba.scan import Candidates, Limits
-from dtnumba.scan_bins import N_CUTS
+from dtnumba.scan_words import N_CUTS
 from dtnumba.split_test import rejects
 from dtnumba.splitters import begin, divide, grow_few, inherit, is_few, look, pick_own, release
 from dtnumba.splitters.histogram import NO_SLOT
@@ -98,6 +98,8 @@ def new_scratch(splitter, target, limits, n_features, n_seen, n, workers):
         per_worker(t, (5, n_cuts), np.int64, 0),
         per_worker(t, n_cuts, np.uint64),
         per_worker(t, n_cuts),
+        per_worker(t, n_cuts, np.int32),
+        per_worker(t, n_cuts, np.float32),
     )
     candidates = Candidates(
         per_worker(t, p),
@@ -142,6 +144,8 @@ def pick(scratch, worker):
         w.sums[worker, 0],
         w.codes[worker, 0],
         w.scores[worker, 0],
+        w.pairs[worker, 0],
+        w.rough[worker, 0],
     )
     return Scratch(
         candidates,

@@ -208,3 +208,15 @@ def is_legal(target, limits, feature, left, right):
     if not heavy_enough(target, left, right, limits.min_weight_leaf):
         return False
     return in_order(limits.monotone, target, feature, left, right)
+
+
+@inline
+def record_cut(target, splitter, job, total, work, out, feature, left, split):
+    """Write the best cut as that of its feature; ``after`` is the missing bin where all values go left."""
+    n_left, code, after, missing_left, has_missing = split
+    right = rest(target, total, left, work.right)
+    if not has_missing:
+        missing_left = is_heavier(target, left, right)
+    if after == splitter.n_codes[feature]:
+        after = np.int64(NOTHING)
+    record_split(out, feature, target, job.criterion, left, right, work, (n_left, code, after, missing_left))

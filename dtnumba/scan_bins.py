@@ -14,10 +14,10 @@ from dtnumba._jit import (
     jitable,
     lowest_bit,
     nonzero_among_64,
-    running_sums,
 )
 from dtnumba.criteria import NO_GAIN
-from dtnumba.scan import NOTHING, bar_above, is_heavier, is_legal, record_split
+from dtnumba.scan import bar_above, is_legal, record_cut
+from dtnumba.scan_words import GROUP, has_words, may_round, scan_words
 from dtnumba.targets import (
     bin_sums,
     clear_bin,
@@ -39,10 +39,6 @@ _CODE, _LEFT, _END, _MISSING = np.uint64(511), np.uint64(1 << 9), np.uint64(1 <<
 _PLACE = np.uint64(12)
 # From so many rows on, summing up all bins is faster than looking for those that hold rows.
 DENSE_ROWS = 128
-# Features whose cuts are scored at once: 30 bins a feature are typical, and vectors like long loops.
-GROUP = 8
-# Each bin of a group twice, where rows are missing, and what fills up vectors.
-N_CUTS = GROUP * 2 * 264
 
 
 @inline
@@ -111,114 +107,17 @@ def _scan_one_by_one(target, splitter, hist, base, clears, masks, features, firs
     return varying
 
 
-def _scan_words(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out):
-    """Do as ``_scan_one_by_one`` where a bin is one number and most bins hold rows: sum up and score all of them.
-
-    Work.codes holds where the cuts of a feature and a side of its missing rows begin, and the feature's place.
-    """
-    limits, least, varying = job.limits, job.limits.min_samples_leaf, 0
-    sums, starts, scores, stride = work.sums, work.codes, work.scores, np.uint64(splitter.n_bins)
-    bar, scale, best_left, best_n = NO_GAIN, 0.0, zero(target, work.best), np.int64(0)
-    best_place, best_code, best_after = np.uint64(0), np.int64(0), np.int64(-1)
-    for group in range(first, last, GROUP):
-        m, n_lists = np.uint64(0), np.uint64(0)
-        for i in range(group, min(group + GROUP, last)):
-            f = features[i]
-            out.gain[f] = NO_GAIN
-            table = np.uint64(base) + np.uint64(i - first if clears else f) * stride
-            missing = np.uint64(splitter.n_codes[f])
-            of_missing = hist[table + missing]
-            place = (np.uint64(i) << _PLACE) | (_MISSING if of_missing != 0 else np.uint64(0))
-            for side in range(2 if of_missing != 0 else 1):
-                before = of_missing if side == 1 else np.int64(0)  # side 1: missing rows go left
-                length, empties = missing + np.uint64(side == 0), clears and side == np.int64(of_missing != 0)
-                n_cuts = _sum_up(hist, table, length, sums, m, before, empties)
-                n_legal = _score_list(target, job, total, work, m, m + n_cuts, before, sums[0, m + length - _ONE])
-                varying += side == 0 and n_legal > 0
-                starts[n_lists << _ONE] = m
-                starts[(n_lists << _ONE) + _ONE] = place | (_LEFT if side == 1 else np.uint64(0))
-                m, n_lists = m + n_cuts, n_lists + _ONE
-            if clears:
-                hist[table + missing] = 0
-        above, block = np.uint64(0), np.uint64(0)
-        while above != 0 or block < m:
-            if above == 0:  # eight scores at a time are held against the bar: most are below
-                above, block = above_among_8(scores, block, bar), block + _BLOCK
-                continue
-            k = block - _BLOCK + np.uint64(lowest_bit(above))
-            above &= above - _ONE
-            if scores[k] > bar:
-                left = bin_sums(target, sums, k)
-                n_left = rows_in(target, sums[:, k], np.uint64(0), _ONE) if least > 1 else np.int64(0)
-                at = n_lists - _ONE
-                while starts[at << _ONE] > k:
-                    at -= _ONE
-                place, right = starts[(at << _ONE) + _ONE], rest(target, total, left, work.right)
-                f = features[place >> _PLACE]
-                if (least <= 1 or least <= n_left <= n - least) and is_legal(target, limits, f, left, right):
-                    scale, after = max(scale, abs(scores[k])), k + _ONE
-                    bar, best_left, best_n, best_place = bar_above(scores[k], scale), left, n_left, place
-                    while sums[0, after] == sums[0, k]:
-                        after += _ONE
-                    best_code, best_after = np.int64(k - starts[at << _ONE]), np.int64(after - starts[at << _ONE])
-    if best_after >= 0:
-        f, has_missing = features[best_place >> _PLACE], (best_place & _MISSING) != 0
-        split = (best_n, best_code, best_after, np.int64((best_place & _LEFT) != 0), has_missing)
-        record_cut(target, splitter, job, total, work, out, f, best_left, split)
-    return varying
-
-
-@inline
-def _sum_up(hist, table, length, sums, m, before, empties):
-    """Write the sums of a table's bins up to each from m on, as many as fill vectors; return how many that are."""
-    in_vectors = length & ~(_BLOCK - _ONE)
-    total = running_sums(hist, table, in_vectors, sums, m, before, empties)
-    for code in range(in_vectors, length):
-        total += hist[table + code]
-        sums[0, m + code] = total
-        if empties:
-            hist[table + code] = 0
-    whole = (length + _BLOCK - _ONE) & ~(_BLOCK - _ONE)
-    for code in range(length, whole):
-        sums[0, m + code] = total
-    return whole
-
-
-@inline
-def _score_list(target, job, total, work, begin, end, before, whole):
-    """Score the cuts in [begin, end) and return how many part rows: neither none of a feature's rows go left nor all.
-
-    Of cuts that part the same rows the first one will count.
-    """
-    sums, scores, n_legal = work.sums, work.scores, np.int64(0)
-    for k in range(begin, end):
-        parts = (sums[0, k] != before) & (sums[0, k] != whole)
-        if COMPILED or parts:  # no branch in vectors; interpreted, an empty side would divide by zero
-            left = bin_sums(target, sums, k)
-            score = split_score(target, job.criterion, left, rest(target, total, left, work.right), work)
-            scores[k] = score if parts else NO_GAIN
-        else:
-            scores[k] = NO_GAIN
-        n_legal += np.int64(parts)
-    return n_legal
-
-
-def _no_words(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out):
-    return 0
-
-
-jitable(_scan_words)
-jitable(_no_words)
-scan_words = by_having("in_one_word", _scan_words, _no_words)
-
-
 def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out):
     """Do as ``_scan_one_by_one`` for statistics that are a few numbers: sum up all bins, then score all cuts.
 
     So the loop over the bins holds little else, and LLVM scores eight cuts at once.
     """
-    if splitter.width == 1 and n >= DENSE_ROWS:
-        return scan_words(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out)
+    if splitter.width == 1 and has_words(target):
+        is_rough = may_round(job.criterion, job, total)
+        if is_rough or n >= DENSE_ROWS:
+            return scan_words(
+                target, splitter, hist, base, clears, is_rough, features, first, last, n, job, total, work, out
+            )
     criterion, limits, least, varying = job.criterion, job.limits, job.limits.min_samples_leaf, 0
     width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
     sums, codes, scores = work.sums, work.codes, work.scores
@@ -313,18 +212,6 @@ def forget_marks(masks, slot):
     """Unmark the bins of a table."""
     for word in range(_FOUR):
         masks[(np.uint64(slot) << _TWO) + word] = np.uint64(0)
-
-
-@inline
-def record_cut(target, splitter, job, total, work, out, feature, left, split):
-    """Write the best cut as that of its feature; ``after`` is the missing bin where all values go left."""
-    n_left, code, after, missing_left, has_missing = split
-    right = rest(target, total, left, work.right)
-    if not has_missing:
-        missing_left = is_heavier(target, left, right)
-    if after == splitter.n_codes[feature]:
-        after = np.int64(NOTHING)
-    record_split(out, feature, target, job.criterion, left, right, work, (n_left, code, after, missing_left))
 
 
 jitable(_scan_one_by_one)

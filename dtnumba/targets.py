@@ -156,6 +156,8 @@ class Work(NamedTuple):
     sums: np.ndarray  # (5, n_cuts) int64: sums over a feature's bins up to each
     codes: np.ndarray  # (n_cuts,) uint64: the bins
     scores: np.ndarray  # (n_cuts,) float64
+    pairs: np.ndarray  # (n_cuts,) int32: sums of small nodes
+    rough: np.ndarray  # (n_cuts,) float32: scores of these
 
 
 @part
