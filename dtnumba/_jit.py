@@ -380,6 +380,37 @@ if COMPILED:
         return types.uint64(array, types.uint64, types.uint64, types.uint64), codegen
 
     @intrinsic
+    def turn_8_by_8(typingctx, codes, rows, i, first, turned, at):
+        """Write codes[rows[i : i + 8], first : first + 8] to ``turned``, a column after 64 items, from ``at`` on."""
+
+        def codegen(context, builder, signature, args):
+            table = context.make_array(signature.args[0])(context, builder, args[0])
+            row = context.make_array(signature.args[1])(context, builder, args[1]).data
+            out = context.make_array(signature.args[4])(context, builder, args[4]).data
+            word, item = ir.IntType(64), table.data.type.pointee
+            eight, all_64 = ir.VectorType(item, 8), ir.VectorType(item, 64)
+            lanes = ir.VectorType(ir.IntType(32), 8)
+            n_columns, lines = builder.extract_value(table.shape, 1), []
+            for j in range(8):
+                r = builder.load(builder.gep(row, [builder.add(args[2], word(j))]))
+                r = r if r.type == word else builder.zext(r, word)
+                place = builder.gep(table.data, [builder.add(builder.mul(r, n_columns), args[3])])
+                lines.append(builder.load(builder.bitcast(place, eight.as_pointer()), align=1))
+            while len(lines) > 1:  # put together, then taken apart again in one shuffle
+                width = lines[0].type.count * 2
+                both = ir.VectorType(ir.IntType(32), width)(list(range(width)))
+                lines = [builder.shuffle_vector(a, b, both) for a, b in zip(lines[::2], lines[1::2], strict=True)]
+            order = ir.VectorType(ir.IntType(32), 64)([8 * (k % 8) + k // 8 for k in range(64)])
+            whole = builder.shuffle_vector(lines[0], all_64(ir.Undefined), order)
+            for c in range(8):
+                column = builder.shuffle_vector(whole, all_64(ir.Undefined), lanes([8 * c + k for k in range(8)]))
+                target = builder.gep(out, [builder.add(args[5], word(64 * c))])
+                builder.store(column, builder.bitcast(target, eight.as_pointer()), align=1)
+            return context.get_dummy_value()
+
+        return types.void(codes, rows, types.uint64, types.uint64, turned, types.uint64), codegen
+
+    @intrinsic
     def add_up_to_8(typingctx, bounds, at, codes, n, numbers, sums):
         """Write to sums[0, at:at + 8] and sums[1, at:at + 8] what the rows of codes up to each of 8 bounds add up to.
 
@@ -596,6 +627,11 @@ else:
 
     def above_among_8(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] > bound) << k for k in range(8)))
+
+    def turn_8_by_8(codes, rows, i, first, turned, at):
+        for j in range(8):
+            for c in range(8):
+                turned[int(at) + 64 * c + j] = codes[int(rows[int(i) + j]), int(first) + c]
 
     def at_least_among_16(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] >= np.float32(bound)) << k for k in range(16)))
@@ -839,5 +875,6 @@ __all__ = [
     "running_sums",
     "take_many",
     "take_ticket",
+    "turn_8_by_8",
     "value_at",
 ]

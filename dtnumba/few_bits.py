@@ -21,6 +21,7 @@ from dtnumba._jit import (
     least_above_among_64,
     lowest_bit,
     part,
+    turn_8_by_8,
 )
 from dtnumba.criteria import NO_GAIN, TIE
 from dtnumba.frontier import draw, list_drawn
@@ -47,7 +48,7 @@ from dtnumba.targets import (
 )
 
 FEW = 64  # bits of a word
-_FEW, _ONE, _TWO, _ALL = np.uint64(FEW), np.uint64(1), np.uint64(2), ~np.uint64(0)
+_FEW, _ONE, _TWO, _THREE, _ALL = np.uint64(FEW), np.uint64(1), np.uint64(2), np.uint64(3), ~np.uint64(0)
 # A cut's place in the order in which ties are decided: the feature's in the draw, missing rows left, the code.
 CODE, SIDE, DRAW = np.uint64((1 << 32) - 1), np.uint64(32), np.uint64(33)
 # Cuts scored at once, without a remainder that would be scored one by one.
@@ -177,8 +178,7 @@ def grow_on_bits(splitter, job, scratch, root, free, chunk_end):
     nodes, start = growing.nodes, growing.nodes[root, START]
     n = nodes[root, STOP] - start
     few.laid[len(few.laid) - 1] += 1
-    for i in range(n):
-        few.rows[i] = splitter.rows[start + i]
+    list_rows(splitter, few, np.uint64(start), np.uint64(n))
     if growing.sums[root, 0, 0] == UNKNOWN:
         total = sum_rows(target, splitter, zero(target, scratch.work.total), start, start + n)
         store(target, total, growing.sums[root, 0])
@@ -252,12 +252,31 @@ def list_members(few, members):
 
 @inline
 def lay_out(splitter, few, n, f):
-    """Copy a feature's codes of a subtree's n rows side by side, if that was not done yet."""
-    if few.laid[f] != few.laid[len(few.laid) - 1]:
-        few.laid[f] = few.laid[len(few.laid) - 1]
-        base = f * _FEW
+    """Copy a feature's codes of a subtree's n rows side by side, if that was not done yet.
+
+    Eight rows of eight features are turned at once: one by one, codes took a sixth of the time of small nodes.
+    """
+    p, codes = np.uint64(splitter.codes.shape[1]), splitter.codes
+    group = f >> _THREE if p >= _BLOCK else f
+    if few.laid[group] == few.laid[p]:
+        return
+    few.laid[group] = few.laid[p]
+    if p >= _BLOCK:
+        first = min(group << _THREE, p - _BLOCK)
+        for i in range(np.uint64(0), np.uint64(n), _BLOCK):
+            turn_8_by_8(codes, few.rows, i, first, few.codes, first * _FEW + i)
+    else:
         for i in range(np.uint64(n)):
-            few.codes[base + i] = splitter.codes[np.uint64(few.rows[i]), f]
+            few.codes[f * _FEW + i] = codes[np.uint64(few.rows[i]), f]
+
+
+@inline
+def list_rows(splitter, few, start, n):
+    """List the rows of a subtree; the last one again up to a multiple of eight, which are turned together."""
+    for i in range(n):
+        few.rows[i] = splitter.rows[start + i]
+    for i in range(n, (n + np.uint64(7)) & ~np.uint64(7)):
+        few.rows[i] = few.rows[n - _ONE]
 
 
 @inline

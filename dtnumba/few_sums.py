@@ -22,7 +22,18 @@ from dtnumba._jit import (
     part,
 )
 from dtnumba.criteria import NO_GAIN, TIE
-from dtnumba.few_bits import CODE, DRAW, FEW, SIDE, grows_freely, lay_out, list_members, new_few_scratch, rows_left
+from dtnumba.few_bits import (
+    CODE,
+    DRAW,
+    FEW,
+    SIDE,
+    grows_freely,
+    lay_out,
+    list_members,
+    list_rows,
+    new_few_scratch,
+    rows_left,
+)
 from dtnumba.frontier import draw, list_drawn
 from dtnumba.grow import admit_children, settle, take_pair
 from dtnumba.growing import FEATURE, LEAF, START, STOP, UNKNOWN
@@ -153,8 +164,7 @@ def grow_on_sums(splitter, job, scratch, root, free, chunk_end):
     nodes, start = growing.nodes, growing.nodes[root, START]
     n = nodes[root, STOP] - start
     few.laid[len(few.laid) - 1] += 1
-    for i in range(np.uint64(n)):
-        few.rows[i] = splitter.rows[np.uint64(start) + i]
+    list_rows(splitter, few, np.uint64(start), np.uint64(n))
     load_numbers(target, splitter, start, n, few.targets, few.numbers)
     if growing.sums[root, 0, 0] == UNKNOWN:
         total = sum_rows(target, splitter, zero(target, scratch.work.total), start, start + n)
