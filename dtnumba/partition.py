@@ -3,6 +3,7 @@
 import numpy as np
 
 from dtnumba._jit import inline, prefetch
+from dtnumba._row_division import divide_rows
 from dtnumba.scan import MISSING, NEW, ROW
 
 _ONE = np.uint64(1)
@@ -59,21 +60,10 @@ def partition_sequence(order, base, start, stop, side, buffer):
 @inline
 def partition_rows(rows, base, start, stop, codes, feature, cut, missing_code, missing_left, buffer):
     """Divide a list of rows by their codes: code <= cut goes left, the missing code as told; return the border."""
-    left, n_right = np.uint64(base + start), np.uint64(0)
-    f, last, missing, sends_left = np.uint64(feature), np.uint64(cut), np.uint64(missing_code), np.uint64(missing_left)
-    end = np.uint64(base + stop - 1)
-    for i in range(np.uint64(base + start), np.uint64(base + stop)):
-        row = rows[i]
-        prefetch(codes, np.uint64(rows[min(i + _AHEAD, end)]), f)
-        code = np.uint64(codes[row, f])
-        goes_left = sends_left if code == missing else np.uint64(code <= last)
-        rows[left] = row
-        buffer[n_right] = row
-        left += goes_left
-        n_right += _ONE - goes_left
-    for i in range(n_right):
-        rows[left + i] = buffer[i]
-    return np.int64(left) - base
+    # Missing rows have the largest code; where they go left, it is made the smallest one.
+    shift = np.uint64(missing_code) if missing_left else np.uint64(0)
+    ends, bound = (np.uint64(base + start), np.uint64(base + stop)), np.uint64(cut) - shift
+    return np.int64(divide_rows(codes, rows, ends[0], ends[1], np.uint64(feature), shift, bound, buffer)) - base
 
 
 @inline

@@ -18,7 +18,7 @@ LAYERS = [  # the lowest first
     ),
     "_jit code_length compact dnf floats growing path_rules rule_text subtrees",
     (
-        "_row_vectors bottom_up coding collapse columns cost_gini description_length proximity pruner rng routing "
+        "_row_division _row_vectors bottom_up coding collapse columns cost_gini description_length proximity pruner rng routing "
         "rule_matching significance splitters.__init__ user_criterion watch"
     ),
     (
@@ -53,7 +53,7 @@ LAYERS = [  # the lowest first
     "__main__",
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
-KNOW_NUMBA = {"_absorb", "_cache", "_jit", "_row_vectors"}
+KNOW_NUMBA = {"_absorb", "_cache", "_jit", "_row_division", "_row_vectors"}
 NAMELESS = {"utils", "util", "common", "helpers", "helper", "misc", "core", "manager", "tools", "base"}
 
 
