@@ -115,7 +115,8 @@ else:
 
     def divide_rows(codes, rows, start, stop, column, shift, bound, buffer):
         here = rows[int(start) : int(stop)]
-        shifted = codes[here, int(column)] - codes.dtype.type(shift)
-        goes_left = shifted <= codes.dtype.type(bound)
+        largest = np.iinfo(codes.dtype).max
+        shifted = (codes[here, int(column)].astype(np.int64) - int(shift)) & largest
+        goes_left = shifted <= (int(bound) & largest)
         here[:] = np.concatenate([here[goes_left], here[~goes_left]])
         return int(start) + int(np.count_nonzero(goes_left))

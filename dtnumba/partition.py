@@ -9,6 +9,7 @@ from dtnumba.scan import MISSING, NEW, ROW
 _ONE = np.uint64(1)
 # Rows whose codes are asked for ahead: a forest of 1M rows grew in 3.0 s instead of 3.4.
 _AHEAD = np.uint64(16)
+_LAST_CODE = np.int64((1 << 32) - 1)
 _NEW_BIT = np.uint32(31)  # NEW is 1 << 31
 
 
@@ -61,9 +62,10 @@ def partition_sequence(order, base, start, stop, side, buffer):
 def partition_rows(rows, base, start, stop, codes, feature, cut, missing_code, missing_left, buffer):
     """Divide a list of rows by their codes: code <= cut goes left, the missing code as told; return the border."""
     # Missing rows have the largest code; where they go left, it is made the smallest one.
-    shift = np.uint64(missing_code) if missing_left else np.uint64(0)
-    ends, bound = (np.uint64(base + start), np.uint64(base + stop)), np.uint64(cut) - shift
-    return np.int64(divide_rows(codes, rows, ends[0], ends[1], np.uint64(feature), shift, bound, buffer)) - base
+    shift = np.int64(missing_code) if missing_left else np.int64(0)
+    begin, end, bound = np.uint64(base + start), np.uint64(base + stop), np.uint64((np.int64(cut) - shift) & _LAST_CODE)
+    border = divide_rows(codes, rows, begin, end, np.uint64(feature), np.uint64(shift), bound, buffer)
+    return np.int64(border) - base
 
 
 @inline

@@ -11,7 +11,15 @@ from naive import Limits, audit
 from strategies import COLUMNS, column, compiled_where, examples, interpreted_only, same_trees
 
 from dtnumba import RandomForestClassifier, few_bits, forest_plan
-from dtnumba._jit import at_least_among_8, at_most_among_64, equal_among_64, kernel, largest_of, least_above_among_64
+from dtnumba._jit import (
+    at_least_among_8,
+    at_most_among_64,
+    equal_among_64,
+    kernel,
+    largest_of,
+    least_above_among_64,
+    turn_8_by_8,
+)
 
 # Each of these is two kernels of a forest, which take 10 s each to compile; the others below run interpreted.
 COMPILED_KINDS = {
@@ -245,7 +253,7 @@ def test_64_codes_are_compared_at_once(dtype):
 
 @kernel
 def ranked(scores, n, bar, out):
-    out[0] = largest_of(scores, n)
+    out[0] = largest_of(scores, np.uint64(0), n)
     for block in range(np.uint64(0), n, np.uint64(8)):
         out[1 + block // np.uint64(8)] = at_least_among_8(scores, block, bar)
 
@@ -265,3 +273,21 @@ def test_scores_are_compared_at_once_and_nan_is_none():
     ranked(np.full(8, np.nan), np.uint64(8), 0.0, out)
     assert out[0] == -np.inf
     assert out[1] == 0
+
+
+@kernel
+def turned(codes, rows, i, first, out, at):
+    turn_8_by_8(codes, rows, np.uint64(i), np.uint64(first), out, np.uint64(at))
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+@pytest.mark.parametrize("row_type", [np.uint32, np.uint64])
+def test_rows_become_columns_eight_by_eight(dtype, row_type):
+    random = np.random.default_rng(0)
+    codes = random.integers(0, np.iinfo(dtype).max, (40, 11)).astype(dtype)
+    rows, out = random.permutation(40).astype(row_type), np.zeros(11 * 64, dtype)
+    turned(codes, rows, 16, 3, out, 3 * 64 + 16)
+    expected = np.zeros((11, 64), dtype)
+    expected[3:, 16:24] = codes[rows[16:24].astype(np.int64), 3:].T
+    assert out.reshape(11, 64).tolist() == expected.tolist()

@@ -18,8 +18,8 @@ LAYERS = [  # the lowest first
     ),
     "_jit code_length compact dnf floats growing path_rules rule_text subtrees",
     (
-        "_row_division _row_vectors bottom_up coding collapse columns cost_gini description_length proximity pruner rng routing "
-        "rule_matching significance splitters.__init__ user_criterion watch"
+        "_row_division _row_vectors bottom_up coding collapse columns cost_gini description_length proximity pruner "
+        "rng routing rule_matching significance splitters.__init__ user_criterion watch"
     ),
     (
         "case_pruning categories criteria folds frames frontier held_out packed_forest rule_selection rule_view "
@@ -32,8 +32,8 @@ LAYERS = [  # the lowest first
         "votes"
     ),
     "drawn_rows forest_view out_of_bag recounting scan tree_view whole_tree",
-    "partition ranked scan_bins sorting splitters.level_rows",
-    "labels splitters.coded_rows splitters.level_sums",
+    "partition ranked scan_words sorting splitters.level_rows",
+    "labels scan_bins splitters.coded_rows splitters.level_sums",
     "splitters.level_ranks",
     "splitters.histogram",
     "splitters.levels",
