@@ -46,7 +46,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_having, by_type, inline, part
+from dtnumba._jit import by_class, by_having, by_type, inline, part
 from dtnumba.cost_gini import CostGini  # noqa: F401  offered here, beside the criteria that have names
 from dtnumba.description_length import DescriptionLength
 from dtnumba.user_criterion import part_of, part_of_function
@@ -67,6 +67,18 @@ def criterion(*names):
         return part(cls)
 
     return register
+
+
+_CONVEX = set()
+
+
+def convex(score):
+    """Mark a score of two classes that is convex in the weights on the left, given those of the node.
+
+    So between two cuts of a feature none scores more than the rows between them could, sorted by class.
+    """
+    _CONVEX.add(score)
+    return score
 
 
 def _no_impurity(criterion, stats, weight):
@@ -124,6 +136,8 @@ information_of = by_type("information", _no_information)
 choose = by_type("choose", _largest_gain)
 chooses_by_more = by_having("choose", _yes, _no)  # than the gain
 loss_of = by_type("loss", _no_loss)
+# A class that comes with a score of its own is asked anew, whatever it inherits from.
+has_convex_score = by_class(lambda cls: getattr(cls, "score", None) in _CONVEX, _yes, _no)
 
 
 @criterion("gini")
@@ -138,6 +152,7 @@ class Gini(NamedTuple):
             squares += stats[k] * stats[k]
         return 1.0 - squares / (weight * weight)
 
+    @convex
     def score(self, left, right, weight_left, weight_right):
         squares_left = squares_right = 0.0
         for k in range(len(left)):
@@ -182,6 +197,7 @@ class Entropy(_EntropyFields):
             spread -= x_log_x(self, stats[k])
         return max(spread / weight, 0.0)
 
+    @convex
     def score(self, left, right, weight_left, weight_right):
         order = -x_log_x(self, weight_left) - x_log_x(self, weight_right)
         for k in range(len(left)):
