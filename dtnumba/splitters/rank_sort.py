@@ -13,7 +13,7 @@ from dtnumba.per_worker import per_worker
 from dtnumba.scan import CONSTANT
 from dtnumba.splitters import pick_own
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
-from dtnumba.splitters.likely_cuts import LikelyCuts, look_at_likely_cuts, new_likely_cuts
+from dtnumba.splitters.likely_cuts import LikelyCuts, is_left_out, look_at_likely_cuts, new_likely_cuts
 from dtnumba.splitters.sorted_cuts import N_DIGITS, look_at_all_cuts
 
 
@@ -58,7 +58,7 @@ class RankSort(CodedRows, NothingKept, _RankSortFields):
             other,
             per_worker(workers, N_DIGITS, np.uint32),
             np.empty((workers, n + 16), np.uint32),
-            new_likely_cuts(n, workers),
+            new_likely_cuts(n, self.codes.shape[1], workers),
         )
 
     def with_rows(self, rows, n):
@@ -76,9 +76,7 @@ class RankSort(CodedRows, NothingKept, _RankSortFields):
         if varying >= 0:
             return varying
         varying = look_at_likely_cuts(job.target, self, job, scratch, node, first, last, total)
-        if varying >= 0:
-            return varying
-        varying = 0
         for i in range(first, last):
-            varying += look_at_all_cuts(self, job, scratch, node, scratch.features[i], total) != CONSTANT
+            if is_left_out(scratch.own.likely, i):
+                varying += look_at_all_cuts(self, job, scratch, node, scratch.features[i], total) != CONSTANT
         return varying
