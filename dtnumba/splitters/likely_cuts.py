@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import COMPILED, by_having, inline, jitable, part, running_sums
+from dtnumba._jit import COMPILED, by_having, inline, jitable, largest_of, part, running_sums
 from dtnumba.criteria import NO_GAIN, chooses_by_more, has_convex_score
 from dtnumba.growing import START, STOP
 from dtnumba.monotone import is_free
@@ -24,15 +24,15 @@ from dtnumba.targets import bin_sums, item_of, rest, split_score, weight_of
 
 AT_ONCE = 8  # features, before cuts are looked at one by one
 STRETCHES = 512  # of the ranks of a feature, at most
-LEAST = 64  # at least
+LEAST = 32  # at least
 # What a cut must score less than the best to be left out, in units of the node's weight: ties are a thousandth of it.
 _MARGIN = 1e-9
 _ONE, _EIGHT, _STRETCHES = np.uint64(1), np.uint64(8), np.uint64(STRETCHES)
 _ROOM = np.uint64(STRETCHES + 8)  # of a feature: the sums before its first stretch stand in front
 SUMS, NOTES = 0, 1
 CLOSED = -1  # shift of a feature that is not looked at closely
-# Places of notes: whether a stretch may hold the best cut; a feature's lowest rank; how many bits of a rank say where in
-# a stretch it is; whether the i-th feature of the draw is left out.
+# Places of notes: whether a stretch may hold the best cut; the lowest rank of a feature; how many bits of a rank tell
+# places within a stretch; whether the i-th feature of the draw is left out.
 _LOWEST, _SHIFT, _LEFT_OUT = _STRETCHES, _STRETCHES + _EIGHT, _STRETCHES + _EIGHT + _EIGHT
 _APART = 16  # numbers between those of two workers, lest they share a cache line
 _RANK_BITS, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
@@ -99,15 +99,16 @@ def _look_at_likely(splitter, job, scratch, node, first, last, total):
     n -= start
     varying, bar, margin = 0, NO_GAIN, _MARGIN * weight_of(target, total)
     n_stretches = np.uint64(LEAST)
-    while n_stretches < n and n_stretches < _STRETCHES:
+    while n_stretches + n_stretches < n and n_stretches < _STRETCHES:
         n_stretches += n_stretches
     for i in range(n):
         likely.items[_STRETCHES + i] = item_of(target, np.uint64(splitter.rows[start + i]))
     for begin in range(first, last, AT_ONCE):
         m = min(AT_ONCE, last - begin)
+        _list_ranks(splitter, features, np.uint64(begin), m, start, n, likely.ranks)
         for j in range(m):
             f, place = features[begin + j], np.uint64(j)
-            low, high = _list_ranks(splitter, np.uint64(f), start, n, likely.ranks, place * n)
+            low, high = _extremes(likely.ranks, place * n, n)
             has_missing = high == np.uint64(splitter.n_codes[f])  # these may go to either side
             notes[_LEFT_OUT + np.uint64(begin) + place], notes[_SHIFT + place] = has_missing, CLOSED
             scratch.candidates.gain[f] = NO_GAIN
@@ -136,14 +137,20 @@ def _scale(likely, j):
 
 
 @inline
-def _list_ranks(splitter, f, start, n, ranks, at):
-    """List the ranks of a node's rows; return the lowest and the highest."""
-    low, high = _LOW, np.uint64(0)
+def _list_ranks(splitter, features, first, m, start, n, ranks):
+    """List the ranks of a node's rows by m features; all of a row's are in a cache line or two."""
     for i in range(n):
-        rank = np.uint64(splitter.codes[np.uint64(splitter.rows[start + i]), f])
-        low, high = min(low, rank), max(high, rank)
-        ranks[at + i] = np.uint32(rank)
-    return low, high
+        row = np.uint64(splitter.rows[start + i])
+        for j in range(np.uint64(m)):
+            ranks[j * n + i] = splitter.codes[row, np.uint64(features[first + j])]
+
+
+@inline
+def _extremes(ranks, at, n):
+    low, high = ranks[at], ranks[at]
+    for i in range(at, at + n):
+        low, high = min(low, ranks[i]), max(high, ranks[i])
+    return np.uint64(low), np.uint64(high)
 
 
 @inline
@@ -158,7 +165,7 @@ def _shift(span, n_stretches):
 def _score_stretches(target, criterion, likely, j, n, n_stretches, total, work):
     """Sum up the stretches of the j-th feature, and score the cuts between them; return the best score."""
     low, shift = _scale(likely, j)
-    at, to, best = j * n, j * _ROOM + _EIGHT, NO_GAIN
+    at, to = j * n, j * _ROOM + _EIGHT
     for i in range(n):
         likely.items[(np.uint64(likely.ranks[at + i]) - low) >> shift] += likely.items[_STRETCHES + i]
     running_sums(likely.items, np.uint64(0), n_stretches, likely.numbers, to, np.int64(0), True)
@@ -169,9 +176,7 @@ def _score_stretches(target, criterion, likely, j, n, n_stretches, total, work):
             likely.scores[k] = split_score(target, criterion, left, rest(target, total, left, work.right), work)
         else:
             likely.scores[k] = NO_GAIN
-    for k in range(to, to + n_stretches):
-        best = max(best, likely.scores[k])
-    return best
+    return largest_of(likely.scores[to : to + n_stretches], n_stretches)
 
 
 @inline
