@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import COMPILED, by_having, inline, jitable, largest_of, part, running_sums
+from dtnumba._jit import COMPILED, by_having, inline, jitable, largest_of, part, prefetch, running_sums
 from dtnumba.criteria import NO_GAIN, chooses_by_more, has_convex_score
 from dtnumba.growing import START, STOP
 from dtnumba.monotone import is_free
@@ -22,18 +22,20 @@ from dtnumba.scan import bar_above, is_heavier, record_split
 from dtnumba.splitters.sorted_cuts import sort_records
 from dtnumba.targets import bin_sums, item_of, rest, split_score, weight_of
 
-AT_ONCE = 8  # features, before cuts are looked at one by one
+AT_ONCE = 10  # features, before cuts are looked at one by one
 STRETCHES = 512  # of the ranks of a feature, at most
 LEAST = 32  # at least
 # What a cut must score less than the best to be left out, in units of the node's weight: ties are a thousandth of it.
 _MARGIN = 1e-9
-_ONE, _EIGHT, _STRETCHES = np.uint64(1), np.uint64(8), np.uint64(STRETCHES)
+_ONE, _TWO, _THREE, _FOUR, _FIVE, _EIGHT = (np.uint64(k) for k in (1, 2, 3, 4, 5, 8))
+_STRETCHES = np.uint64(STRETCHES)
+_AHEAD = np.uint64(16)  # rows whose codes are asked for ahead
 _ROOM = np.uint64(STRETCHES + 8)  # of a feature: the sums before its first stretch stand in front
 SUMS, NOTES = 0, 1
 CLOSED = -1  # shift of a feature that is not looked at closely
 # Places of notes: whether a stretch may hold the best cut; the lowest rank of a feature; how many bits of a rank tell
 # places within a stretch; whether the i-th feature of the draw is left out.
-_LOWEST, _SHIFT, _LEFT_OUT = _STRETCHES, _STRETCHES + _EIGHT, _STRETCHES + _EIGHT + _EIGHT
+_LOWEST, _SHIFT, _LEFT_OUT = (np.uint64(STRETCHES + k * AT_ONCE) for k in range(3))
 _APART = 16  # numbers between those of two workers, lest they share a cache line
 _RANK_BITS, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
@@ -105,7 +107,7 @@ def _look_at_likely(splitter, job, scratch, node, first, last, total):
         likely.items[_STRETCHES + i] = item_of(target, np.uint64(splitter.rows[start + i]))
     for begin in range(first, last, AT_ONCE):
         m = min(AT_ONCE, last - begin)
-        _list_ranks(splitter, features, np.uint64(begin), m, start, n, likely.ranks)
+        _list_ranks(splitter, features, np.uint64(begin), np.uint64(m), start, n, likely.ranks)
         for j in range(m):
             f, place = features[begin + j], np.uint64(j)
             low, high = _extremes(likely.ranks, place * n, n)
@@ -139,10 +141,29 @@ def _scale(likely, j):
 @inline
 def _list_ranks(splitter, features, first, m, start, n, ranks):
     """List the ranks of a node's rows by m features; all of a row's are in a cache line or two."""
-    for i in range(n):
+    j = np.uint64(0)
+    while j + _FIVE <= m:
+        _list_five(splitter, features, first + j, start, n, ranks, j * n)
+        j += _FIVE
+    for i in range(n if j < m else np.uint64(0)):
         row = np.uint64(splitter.rows[start + i])
-        for j in range(np.uint64(m)):
-            ranks[j * n + i] = splitter.codes[row, np.uint64(features[first + j])]
+        for k in range(j, m):
+            ranks[k * n + i] = splitter.codes[row, np.uint64(features[first + k])]
+
+
+@inline
+def _list_five(splitter, features, first, start, n, ranks, at):
+    """List the ranks of five features: without a loop over these, and asked for ahead, a tenth of a fit less."""
+    a, b, c = np.uint64(features[first]), np.uint64(features[first + _ONE]), np.uint64(features[first + _TWO])
+    d, e = np.uint64(features[first + _THREE]), np.uint64(features[first + _FOUR])
+    to_b, to_c, to_d, to_e, last = at + n, at + _TWO * n, at + _THREE * n, at + _FOUR * n, start + n - _ONE
+    for i in range(n):
+        row, ahead = np.uint64(splitter.rows[start + i]), np.uint64(splitter.rows[min(start + i + _AHEAD, last)])
+        prefetch(splitter.codes, ahead, a)
+        prefetch(splitter.codes, ahead, e)
+        ranks[at + i], ranks[to_b + i] = splitter.codes[row, a], splitter.codes[row, b]
+        ranks[to_c + i], ranks[to_d + i] = splitter.codes[row, c], splitter.codes[row, d]
+        ranks[to_e + i] = splitter.codes[row, e]
 
 
 @inline
