@@ -66,7 +66,7 @@ SAMPLES = st.builds(
     st.sampled_from([300, 1000, 5000] if COMPILED else [66, 130, 200]),
     st.lists(st.sampled_from(KIND_OF_COLUMN), min_size=1, max_size=13),
 )
-BOOTSTRAP = st.just(True) if COMPILED else st.booleans()  # noqa: FBT003
+BOOTSTRAP = st.just(True) if COMPILED else st.booleans()
 
 
 @pytest.mark.small
