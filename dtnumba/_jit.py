@@ -106,13 +106,18 @@ def _class_of(part):
 
 def by_having(name, having, lacking):
     """Make ``f(part, *args)`` that runs ``having`` where the part's type has the method ``name``, else ``lacking``."""
+    return by_class(lambda cls: hasattr(cls, name), having, lacking)
+
+
+def by_class(question, yes, no):
+    """Make ``f(part, *args)`` that runs ``yes`` where ``question`` of the part's class holds, else ``no``."""
 
     def call(part, *args):
-        return (having if hasattr(type(part), name) else lacking)(part, *args)
+        return (yes if question(type(part)) else no)(part, *args)
 
     @overload(call, jit_options=_ABSORBED, strict=False)
     def compiled(part, *args):
-        return having if hasattr(_class_of(part), name) else lacking
+        return yes if question(_class_of(part)) else no
 
     return call
 
@@ -852,6 +857,7 @@ __all__ = [
     "at_least_among_16",
     "at_most_among_64",
     "bit_count",
+    "by_class",
     "by_having",
     "by_type",
     "call_at",

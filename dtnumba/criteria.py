@@ -50,7 +50,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import by_having, by_type, inline, part
+from dtnumba._jit import by_class, by_having, by_type, inline, part
 from dtnumba.cost_gini import CostGini  # noqa: F401  offered here, beside the criteria that have names
 from dtnumba.description_length import DescriptionLength
 from dtnumba.user_criterion import part_of, part_of_function
@@ -71,6 +71,18 @@ def criterion(*names):
         return part(cls)
 
     return register
+
+
+_CONVEX = set()
+
+
+def convex(score):
+    """Mark a score of two classes that is convex in the weights on the left, given those of the node.
+
+    So between two cuts of a feature none scores more than the rows between them could, sorted by class.
+    """
+    _CONVEX.add(score)
+    return score
 
 
 def _no_impurity(criterion, stats, weight):
@@ -135,6 +147,16 @@ chooses_by_more = by_having("choose", _yes, _no)  # than the gain
 loss_of = by_type("loss", _no_loss)
 
 
+def _scores_as_it_rounds(cls):
+    first = [next((c for c in cls.__mro__ if name in vars(c)), None) for name in ("rough_gain", "score")]
+    return first[0] is not None and first[0] is first[1]
+
+
+# A class that comes with a score of its own is asked anew, whatever it inherits from.
+has_rough_gain = by_class(_scores_as_it_rounds, _yes, _no)
+has_convex_score = by_class(lambda cls: getattr(cls, "score", None) in _CONVEX, _yes, _no)
+
+
 @criterion("gini")
 class Gini(NamedTuple):
     """1 - sum p_k**2 (Breiman et al. 1984)."""
@@ -147,6 +169,7 @@ class Gini(NamedTuple):
             squares += stats[k] * stats[k]
         return 1.0 - squares / (weight * weight)
 
+    @convex
     def score(self, left, right, weight_left, weight_right):
         squares_left = squares_right = 0.0
         for k in range(len(left)):
@@ -195,6 +218,7 @@ class Entropy(_EntropyFields):
             spread -= x_log_x(self, stats[k])
         return max(spread / weight, 0.0)
 
+    @convex
     def score(self, left, right, weight_left, weight_right):
         order = -x_log_x(self, weight_left) - x_log_x(self, weight_right)
         for k in range(len(left)):

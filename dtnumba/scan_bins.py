@@ -113,7 +113,7 @@ def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, 
     So the loop over the bins holds little else, and LLVM scores eight cuts at once.
     """
     if splitter.width == 1 and has_words(target):
-        is_rough = may_round(job.criterion, job, total)
+        is_rough = may_round(job, total)
         if is_rough or n >= DENSE_ROWS:
             return scan_words(
                 target, splitter, hist, base, clears, is_rough, features, first, last, n, job, total, work, out

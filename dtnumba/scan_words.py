@@ -19,7 +19,7 @@ from dtnumba._jit import (
     running_pairs,
     running_sums,
 )
-from dtnumba.criteria import NO_GAIN, TIE, rough_gain
+from dtnumba.criteria import NO_GAIN, TIE, has_rough_gain, rough_gain
 from dtnumba.monotone import is_free
 from dtnumba.scan import bar_above, is_legal, record_cut
 from dtnumba.targets import bin_sums, rest, rows_in, split_score, zero
@@ -52,19 +52,12 @@ jitable(_no)
 has_words = by_having("in_one_word", _yes, _no)
 
 
-def _if_all_is_legal(criterion, job, total):
+@inline
+def may_round(job, total):
+    """Tell whether single precision may choose among the cuts: not where some are not legal."""
     limits = job.limits
     is_legal_at_all = limits.min_samples_leaf <= 1 and limits.min_weight_leaf <= 0.0 and is_free(limits.monotone)
-    return is_legal_at_all and total[0] + total[1] < ROUGH_ROWS
-
-
-def _never(criterion, job, total):
-    return False
-
-
-jitable(_if_all_is_legal)
-jitable(_never)
-may_round = by_having("rough_gain", _if_all_is_legal, _never)  # whether single precision may choose among the cuts
+    return has_rough_gain(job.criterion) and is_legal_at_all and total[0] + total[1] < ROUGH_ROWS
 
 
 def _scan_words(target, splitter, hist, base, clears, is_rough, features, first, last, n, job, total, work, out):

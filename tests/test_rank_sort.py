@@ -5,12 +5,13 @@ import pytest
 
 from dtnumba._jit import kernel
 from dtnumba.scan import MISSING, NEW, ROW
-from dtnumba.splitters.rank_sort import RankSort, _sort_rows
+from dtnumba.splitters.rank_sort import RankSort
+from dtnumba.splitters.sorted_cuts import sort_rows as sort_rows_of
 
 
 @kernel
 def sort_rows(splitter, f, start, stop, own):
-    _sort_rows(splitter, f, start, stop, own)
+    sort_rows_of(splitter, f, start, stop, own)
 
 
 @pytest.mark.small

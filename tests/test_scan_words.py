@@ -10,7 +10,7 @@ from strategies import same_trees
 
 from dtnumba import DecisionTreeClassifier, RandomForestClassifier
 from dtnumba._jit import at_least_among_16, kernel, largest_of, running_pairs
-from dtnumba.criteria import Gini
+from dtnumba.criteria import Gini, has_rough_gain
 
 
 class ExactGini(NamedTuple):
@@ -30,6 +30,13 @@ class ExactGini(NamedTuple):
             squares_left += left[k] * left[k]
             squares_right += right[k] * right[k]
         return (squares_left * weight_right + squares_right * weight_left) / (weight_left * weight_right)
+
+
+class Mirrored(Gini):
+    """A score of its own: what gini rounds is of no use for it."""
+
+    def score(self, left, right, weight_left, weight_right):
+        return abs(left[0] - right[1])
 
 
 def _table(seed, n, missing, n_values):
@@ -54,6 +61,12 @@ def test_the_same_cut_wins(seed, n, missing, n_values):
         for c in ("gini", ExactGini())
     ]
     assert same_trees(*trees)
+
+
+def test_an_inherited_rough_gain_is_not_that_of_another_score():
+    assert has_rough_gain(Gini())
+    assert not has_rough_gain(Mirrored())
+    assert not has_rough_gain(ExactGini())
 
 
 def test_single_trees_find_the_same_cuts():
