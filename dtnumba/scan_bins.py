@@ -21,6 +21,7 @@ from dtnumba.scan import NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.targets import (
     bin_sums,
     clear_bin,
+    holds_rows,
     keep,
     rest,
     rows_in,
@@ -55,13 +56,13 @@ def occupied_among_64(hist, base, width, masks, slot, word, n_codes):
     return mask & (_ALL >> (_63 - (last & _63))) if word == last >> _SIX else mask
 
 
-def _scan_one_by_one(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out):
+def _scan_one_by_one(target, splitter, width, hist, base, clears, masks, features, first, last, n, job, total, work, out):
     """Score the cuts of features[first:last] at a node of n rows, bin by bin; return how many features vary.
 
     The tables stand end to end from ``base`` on where ``clears`` (they are emptied then), else by feature.
     """
     criterion, limits, varying = job.criterion, job.limits, 0
-    width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
+    width, stride = np.uint64(width), np.uint64(splitter.n_bins * width)
     bar, scale, best_n, best_feature = NO_GAIN, 0.0, np.int64(0), np.int64(-1)
     best_left, best_code, best_after, best_side = zero(target, work.best), np.int64(0), np.int64(0), np.int64(0)
     counts, least, best_missing = limits.min_samples_leaf > 1, limits.min_samples_leaf, False
@@ -70,7 +71,7 @@ def _scan_one_by_one(target, splitter, hist, base, clears, masks, features, firs
         out.gain[f] = NO_GAIN
         table = np.uint64(base) + np.uint64(i - first if clears else f) * stride
         missing = np.uint64(splitter.n_codes[f])
-        has_missing = np.int64(rows_in(target, hist, table + missing * width, width) > 0)
+        has_missing = np.int64(holds_rows(target, hist, table + missing * width, width))
         n_cuts = 0
         for side in range(has_missing + 1):
             left, n_left, before, is_last = zero(target, work.left), np.int64(0), np.int64(-1), side == has_missing
@@ -212,15 +213,28 @@ jitable(_no_words)
 scan_words = by_having("in_one_word", _scan_words, _no_words)
 
 
-def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out):
+def _yes(target):
+    return True
+
+
+def _no(target):
+    return False
+
+
+jitable(_yes)
+jitable(_no)
+is_in_one_word = by_having("in_one_word", _yes, _no)
+
+
+def _scan_at_once(target, splitter, width, hist, base, clears, masks, features, first, last, n, job, total, work, out):
     """Do as ``_scan_one_by_one`` for statistics that are a few numbers: sum up all bins, then score all cuts.
 
     So the loop over the bins holds little else, and LLVM scores eight cuts at once.
     """
-    if splitter.width == 1 and n >= DENSE_ROWS:
+    if is_in_one_word(target) and width == 1 and n >= DENSE_ROWS:
         return scan_words(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out)
     criterion, limits, least, varying = job.criterion, job.limits, job.limits.min_samples_leaf, 0
-    width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
+    width, stride = np.uint64(width), np.uint64(splitter.n_bins * width)
     sums, codes, scores = work.sums, work.codes, work.scores
     bar, scale, best_code, best_after, best_n = NO_GAIN, 0.0, np.uint64(0), np.int64(-1), np.int64(0)
     best_left = zero(target, work.best)
@@ -232,7 +246,7 @@ def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, 
             table = np.uint64(base) + np.uint64(i - first if clears else f) * stride
             missing = np.uint64(splitter.n_codes[f])
             missing_at, n_words = table + missing * width, (missing >> _SIX) + _ONE
-            has_missing = rows_in(target, hist, missing_at, width) > 0
+            has_missing = holds_rows(target, hist, missing_at, width)
             place = (np.uint64(i) << _PLACE) | (_MISSING if has_missing else np.uint64(0))
             for side in range(np.int64(has_missing) + 1):
                 begin, empties, skipped = m, clears and side == has_missing, _ALL
