@@ -9,14 +9,17 @@ import numpy as np
 from dtnumba._jit import (
     COMPILED,
     above_among_8,
+    at_least_among_8,
     by_having,
     inline,
     jitable,
+    largest_of,
     lowest_bit,
     nonzero_among_64,
     running_sums,
 )
-from dtnumba.criteria import NO_GAIN
+from dtnumba.criteria import NO_GAIN, TIE
+from dtnumba.monotone import is_free
 from dtnumba.scan import NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.targets import (
     bin_sums,
@@ -141,8 +144,10 @@ def _scan_words(target, splitter, hist, base, clears, masks, features, first, la
                 m, n_lists = m + n_cuts, n_lists + _ONE
             if clears:
                 hist[table + missing] = 0
-        above, block = np.uint64(0), np.uint64(0)
-        while above != 0 or block < m:
+        above, block, end = np.uint64(0), np.uint64(0), m
+        if bar == NO_GAIN and least <= 1 and limits.min_weight_leaf <= 0.0 and is_free(limits.monotone):
+            block, above, end, scale = _find_largest(scores, end)
+        while above != 0 or block < end:
             if above == 0:  # eight scores at a time are held against the bar: most are below
                 above, block = above_among_8(scores, block, bar), block + _BLOCK
                 continue
@@ -278,20 +283,28 @@ def _scan_at_once(target, splitter, width, hist, base, clears, masks, features, 
             if width != 1:
                 forget_marks(masks, i - first)
         # A multiple of what a vector holds: the rest would be scored one by one.
-        for k in range((m + _BLOCK - _ONE) & ~(_BLOCK - _ONE) if COMPILED else m):
-            # Behind a feature's last bin there is no cut. Its score is never read, and a branch would cost the vectors;
-            # interpreted, it would divide by zero.
+        for k in range(m, m + _BLOCK):
+            codes[k] = _END
+        end = (m + _BLOCK - _ONE) & ~(_BLOCK - _ONE)
+        for k in range(end):
+            # Behind a feature's last bin there is no cut. A branch would cost the vectors; interpreted, it would divide
+            # by zero.
             if COMPILED or (codes[k] & _END) == 0:
                 left = bin_sums(target, sums, k)
-                scores[k] = split_score(target, criterion, left, rest(target, total, left, work.right), work)
+                score = split_score(target, criterion, left, rest(target, total, left, work.right), work)
+                scores[k] = score if (codes[k] & _END) == 0 else NO_GAIN
+            else:
+                scores[k] = NO_GAIN
         above, block = np.uint64(0), np.uint64(0)
-        while above != 0 or block < m:
+        if bar == NO_GAIN and least <= 1 and limits.min_weight_leaf <= 0.0 and is_free(limits.monotone):
+            block, above, end, scale = _find_largest(scores, end)
+        while above != 0 or block < end:
             if above == 0:  # eight scores at a time are held against the bar: most are below
                 above, block = above_among_8(scores, block, bar), block + _BLOCK
                 continue
             k = block - _BLOCK + np.uint64(lowest_bit(above))
             above &= above - _ONE
-            if k < m and scores[k] > bar and (codes[k] & _END) == 0:
+            if scores[k] > bar:
                 left = bin_sums(target, sums, k)
                 n_left = rows_in(target, sums[:, k], np.uint64(0), width) if least > 1 else np.int64(0)
                 f, right = features[codes[k] >> _PLACE], rest(target, total, left, work.right)
@@ -305,6 +318,28 @@ def _scan_at_once(target, splitter, width, hist, base, clears, masks, features, 
         split = (best_n, code, best_after, np.int64(goes_left != 0), has_missing != 0)
         record_cut(target, splitter, job, total, work, out, f, best_left, split)
     return varying
+
+
+@inline
+def _find_largest(scores, end):
+    """Return a block of eight scores, a mask of the largest in it, where the search ends, and what it starts from.
+
+    Of the scores that nearly are the largest the first one is found at once: where it is the largest, none before keeps
+    it out, and none behind exceeds it. Every larger score on the way there cost a branch that was mispredicted.
+    """
+    largest, first = largest_of(scores, end), np.uint64(0)
+    if largest == NO_GAIN:
+        return end, np.uint64(0), end, 0.0
+    while not scores[first] > NO_GAIN:
+        first += _ONE
+    size = abs(scores[first])
+    slack, found, block = 2.0 * TIE * max(size, abs(largest)), np.uint64(0), np.uint64(0)
+    if slack < np.inf:
+        while found == 0:
+            found, block = at_least_among_8(scores, block, largest - slack), block + _BLOCK
+        if scores[block - _BLOCK + np.uint64(lowest_bit(found))] == largest:
+            return block, found, block, size
+    return np.uint64(0), np.uint64(0), end, 0.0
 
 
 @inline
