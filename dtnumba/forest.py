@@ -228,7 +228,7 @@ def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
 @inline
 def _copy_codes(codes, room, start, stop):
     """Copy the codes of rows[start:stop] side by side, and number these rows from 0."""
-    n, p, reached = len(codes), codes.shape[1], np.uint64(max(len(codes) - _BLOCK, 0))
+    p, reached = codes.shape[1], np.uint64(max(len(codes) - _BLOCK, 0))
     for i in range(start, stop):
         row = room.rows[i]
         prefetch(codes, np.uint64(room.rows[min(i + AHEAD, stop - 1)]), np.uint64(0))

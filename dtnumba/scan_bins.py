@@ -59,7 +59,9 @@ def occupied_among_64(hist, base, width, masks, slot, word, n_codes):
     return mask & (_ALL >> (_63 - (last & _63))) if word == last >> _SIX else mask
 
 
-def _scan_one_by_one(target, splitter, width, hist, base, clears, masks, features, first, last, n, job, total, work, out):
+def _scan_one_by_one(
+    target, splitter, width, hist, base, clears, masks, features, first, last, n, job, total, work, out
+):
     """Score the cuts of features[first:last] at a node of n rows, bin by bin; return how many features vary.
 
     The tables stand end to end from ``base`` on where ``clears`` (they are emptied then), else by feature.

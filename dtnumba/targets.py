@@ -577,8 +577,8 @@ class _FewClassFields(NamedTuple):
 class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
     """One output with three to eight classes, and rows that count several times: a tuple of counts.
 
-    A bin holds two classes a word, each in 32 bits: one addition a row, half the memory, and many cuts at once. At nodes
-    of little weight it holds four a word, or all of them in one: 9 bits each of seven classes are enough for most nodes.
+    A bin holds two classes a word, each in 32 bits: one addition a row, half the memory, and many cuts at once. Where a
+    node has little weight it holds four a word, or all: 9 bits for each of seven classes are enough for most nodes.
     """
 
     __slots__ = ()
