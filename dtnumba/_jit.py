@@ -208,6 +208,24 @@ if COMPILED:
         return types.void(array, types.uint64, types.uint64), codegen
 
     @intrinsic
+    def copy_row(typingctx, rows, i, to, j):
+        """Copy rows[i] to to[j], both C-ordered and as wide, in blocks of 16 bytes: the last may reach behind both."""
+
+        def codegen(context, builder, signature, args):
+            source, target = (context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2))
+            block, byte = ir.VectorType(ir.IntType(8), 16).as_pointer(), ir.IntType(8).as_pointer()
+            width = builder.mul(builder.extract_value(source.shape, 1), source.itemsize)
+            begin = builder.gep(builder.bitcast(source.data, byte), [builder.mul(args[1], width)])
+            end = builder.gep(builder.bitcast(target.data, byte), [builder.mul(args[3], width)])
+            word = ir.IntType(64)
+            with for_range_slice(builder, word(0), width, word(16), word) as (at, _):
+                copied = builder.load(builder.bitcast(builder.gep(begin, [at]), block), align=1)
+                builder.store(copied, builder.bitcast(builder.gep(end, [at]), block), align=1)
+            return context.get_dummy_value()
+
+        return types.void(rows, types.uint64, to, types.uint64), codegen
+
+    @intrinsic
     def nonzero_among_64(typingctx, array, at):
         """Mark which of the int64 array[at : at + 64] are not zero: bit k for the k-th; eight compares of 64 bytes."""
 
@@ -601,6 +619,9 @@ else:
     def prefetch(array, i, j):
         pass
 
+    def copy_row(rows, i, to, j):
+        to[j] = rows[i]
+
     def nonzero_among_64(array, at):
         return np.uint64(sum(int(array[int(at) + k] != 0) << k for k in range(64)))
 
@@ -863,6 +884,7 @@ __all__ = [
     "call_at",
     "choose_leaves",
     "complaint",
+    "copy_row",
     "entry_of",
     "equal_among_64",
     "in_python",

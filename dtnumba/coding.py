@@ -63,9 +63,10 @@ class CodeRows(NamedTuple):
     values: np.ndarray  # (p * 256,): the value of each code, for columns that claim one a value
     n_codes: np.ndarray
     claims: np.ndarray  # (p,) uint8: whether to compare with values
+    wanted: np.ndarray  # (p,) uint8: which columns to code
     codes: np.ndarray  # (n_rows, p) uint8 out
     first: int  # column of codes, edges, ... for column 0
-    stray: np.ndarray  # (p,) uint8 out: the column holds a value that no code stands for
+    stray: np.ndarray  # (n_blocks, p) uint8 out: a block of rows holds a value of the column that no code stands for
     places: ValueCells
     counter: np.ndarray
 
@@ -78,7 +79,8 @@ class CodeRows(NamedTuple):
                 break
             stop = min(start + BLOCK, cells.n_rows)
             for column in range(cells.n_columns):
-                _code_block(self, column, start, stop)
+                if self.wanted[self.first + column]:
+                    _code_block(self, column, start, stop)
 
 
 @inline
@@ -94,7 +96,7 @@ def _code_block(task, column, start, stop):
         for row in range(start, stop):
             x = cells.flat[at + row * cells.row_step]
             if x == x and (missing_code == 0 or task.values[first + np.int64(task.codes[row, to])] != x):
-                task.stray[to] = 1
+                task.stray[row // BLOCK, to] = 1
 
 
 @inline

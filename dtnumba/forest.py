@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba import rng
-from dtnumba._jit import by_having, inline, jitable, part, prefetch, take_many, take_ticket
+from dtnumba._jit import by_having, copy_row, inline, jitable, part, prefetch, take_many, take_ticket
 from dtnumba._row_vectors import SPARE
 from dtnumba.finish import number_nodes
 from dtnumba.frontier import BestFirst, DepthFirst, with_key
@@ -49,6 +49,7 @@ from dtnumba.targets import (
     own_arrays,
     pick_own_arrays,
     put,
+    store,
     sum_rows,
     weight_of,
     with_scratch,
@@ -70,6 +71,7 @@ _NODE_BYTES = 80
 SERIAL_ROWS = 1 << 15
 # Rows whose codes are asked for ahead of copying them, and nodes whose rows are ahead of describing them.
 AHEAD = 16
+_BLOCK = 16  # bytes that are copied at once, and at least as many rows
 
 
 class Ends(NamedTuple):
@@ -182,7 +184,8 @@ def _pick_growing(growing, worker):
 def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
     """Grow a tree over rows[:n]."""
     job, nodes, free, chunk_end = task.job, growing.nodes, np.int64(0), np.int64(0)
-    total = weight_of(target, sum_rows(target, splitter, zero(target, scratch.work.total), np.int64(0), n))
+    sums = sum_rows(target, splitter, zero(target, scratch.work.total), np.int64(0), n)
+    total = weight_of(target, sums)
     limits = Limits(
         job.limits.max_depth,
         job.limits.min_samples_split,
@@ -200,6 +203,7 @@ def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
     features = with_key(job.features, task.streams[tree, 0])
     growing.room[NEXT_CHUNK], growing.room[FIRST_CHUNK] = 0, 1
     admit(growing, limits, np.int64(0), np.int64(0), n, np.int64(0), np.uint64(rng.ROOT_KEY))
+    store(target, sums, growing.sums[0, 0])
     k, n_roots = np.int64(0), np.int64(1)
     # First the root; where the table is large, it leaves the nodes of few rows open, and these are the next roots.
     while k < n_roots and growing.halt[0] == 0:
@@ -224,13 +228,16 @@ def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
 @inline
 def _copy_codes(codes, room, start, stop):
     """Copy the codes of rows[start:stop] side by side, and number these rows from 0."""
-    p = codes.shape[1]
+    p, reached = codes.shape[1], np.uint64(max(len(codes) - _BLOCK, 0))
     for i in range(start, stop):
         row = room.rows[i]
         prefetch(codes, np.uint64(room.rows[min(i + AHEAD, stop - 1)]), np.uint64(0))
         room.few_rows[i - start] = row
-        for f in range(p):
-            room.few_codes[i - start, f] = codes[row, f]
+        if row < reached:
+            copy_row(codes, np.uint64(row), room.few_codes, np.uint64(i - start))
+        else:  # behind the last rows is nothing to be read
+            for f in range(p):
+                room.few_codes[i - start, f] = codes[row, f]
         room.rows[i] = i - start
 
 
@@ -277,6 +284,7 @@ def _put_away(task, ticket, splitter, target, scratch, room, growing):
         prefetch(nodes, np.uint64(order[max(k - 2 * AHEAD, 0)]), np.uint64(0))
         prefetch(growing.numbers, ahead, np.uint64(0))
         prefetch(growing.sums, ahead, np.uint64(0))
+        prefetch(growing.sums, ahead, np.uint64(growing.sums.shape[2] - 1))  # a line ends anywhere
         look_ahead(target, row_at(splitter, nodes[ahead, START]))
         node = order[k]
         start, stop, is_leaf, sums = nodes[node, START], nodes[node, STOP], left[k] < 0, growing.sums[node, 0]

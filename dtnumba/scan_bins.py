@@ -9,18 +9,22 @@ import numpy as np
 from dtnumba._jit import (
     COMPILED,
     above_among_8,
+    at_least_among_8,
     by_having,
     inline,
     jitable,
+    largest_of,
     lowest_bit,
     nonzero_among_64,
 )
-from dtnumba.criteria import NO_GAIN
+from dtnumba.criteria import NO_GAIN, TIE
+from dtnumba.monotone import is_free
 from dtnumba.scan import bar_above, is_legal, record_cut
 from dtnumba.scan_words import GROUP, has_words, may_round, scan_words
 from dtnumba.targets import (
     bin_sums,
     clear_bin,
+    holds_rows,
     keep,
     rest,
     rows_in,
@@ -51,13 +55,15 @@ def occupied_among_64(hist, base, width, masks, slot, word, n_codes):
     return mask & (_ALL >> (_63 - (last & _63))) if word == last >> _SIX else mask
 
 
-def _scan_one_by_one(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out):
+def _scan_one_by_one(
+    target, splitter, width, hist, base, clears, masks, features, first, last, n, job, total, work, out
+):
     """Score the cuts of features[first:last] at a node of n rows, bin by bin; return how many features vary.
 
     The tables stand end to end from ``base`` on where ``clears`` (they are emptied then), else by feature.
     """
     criterion, limits, varying = job.criterion, job.limits, 0
-    width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
+    width, stride = np.uint64(width), np.uint64(splitter.n_bins * width)
     bar, scale, best_n, best_feature = NO_GAIN, 0.0, np.int64(0), np.int64(-1)
     best_left, best_code, best_after, best_side = zero(target, work.best), np.int64(0), np.int64(0), np.int64(0)
     counts, least, best_missing = limits.min_samples_leaf > 1, limits.min_samples_leaf, False
@@ -66,7 +72,7 @@ def _scan_one_by_one(target, splitter, hist, base, clears, masks, features, firs
         out.gain[f] = NO_GAIN
         table = np.uint64(base) + np.uint64(i - first if clears else f) * stride
         missing = np.uint64(splitter.n_codes[f])
-        has_missing = np.int64(rows_in(target, hist, table + missing * width, width) > 0)
+        has_missing = np.int64(holds_rows(target, hist, table + missing * width, width))
         n_cuts = 0
         for side in range(has_missing + 1):
             left, n_left, before, is_last = zero(target, work.left), np.int64(0), np.int64(-1), side == has_missing
@@ -107,19 +113,19 @@ def _scan_one_by_one(target, splitter, hist, base, clears, masks, features, firs
     return varying
 
 
-def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, last, n, job, total, work, out):
+def _scan_at_once(target, splitter, width, hist, base, clears, masks, features, first, last, n, job, total, work, out):
     """Do as ``_scan_one_by_one`` for statistics that are a few numbers: sum up all bins, then score all cuts.
 
     So the loop over the bins holds little else, and LLVM scores eight cuts at once.
     """
-    if splitter.width == 1 and has_words(target):
+    if width == 1 and has_words(target):
         is_rough = may_round(job, total)
         if is_rough or n >= DENSE_ROWS:
             return scan_words(
                 target, splitter, hist, base, clears, is_rough, features, first, last, n, job, total, work, out
             )
     criterion, limits, least, varying = job.criterion, job.limits, job.limits.min_samples_leaf, 0
-    width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
+    width, stride = np.uint64(width), np.uint64(splitter.n_bins * width)
     sums, codes, scores = work.sums, work.codes, work.scores
     bar, scale, best_code, best_after, best_n = NO_GAIN, 0.0, np.uint64(0), np.int64(-1), np.int64(0)
     best_left = zero(target, work.best)
@@ -131,7 +137,7 @@ def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, 
             table = np.uint64(base) + np.uint64(i - first if clears else f) * stride
             missing = np.uint64(splitter.n_codes[f])
             missing_at, n_words = table + missing * width, (missing >> _SIX) + _ONE
-            has_missing = rows_in(target, hist, missing_at, width) > 0
+            has_missing = holds_rows(target, hist, missing_at, width)
             place = (np.uint64(i) << _PLACE) | (_MISSING if has_missing else np.uint64(0))
             for side in range(np.int64(has_missing) + 1):
                 begin, empties, skipped = m, clears and side == has_missing, _ALL
@@ -163,20 +169,28 @@ def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, 
             if width != 1:
                 forget_marks(masks, i - first)
         # A multiple of what a vector holds: the rest would be scored one by one.
-        for k in range((m + _BLOCK - _ONE) & ~(_BLOCK - _ONE) if COMPILED else m):
-            # Behind a feature's last bin there is no cut. Its score is never read, and a branch would cost the vectors;
-            # interpreted, it would divide by zero.
+        for k in range(m, m + _BLOCK):
+            codes[k] = _END
+        end = (m + _BLOCK - _ONE) & ~(_BLOCK - _ONE)
+        for k in range(end):
+            # Behind a feature's last bin there is no cut. A branch would cost the vectors; interpreted, it would divide
+            # by zero.
             if COMPILED or (codes[k] & _END) == 0:
                 left = bin_sums(target, sums, k)
-                scores[k] = split_score(target, criterion, left, rest(target, total, left, work.right), work)
+                score = split_score(target, criterion, left, rest(target, total, left, work.right), work)
+                scores[k] = score if (codes[k] & _END) == 0 else NO_GAIN
+            else:
+                scores[k] = NO_GAIN
         above, block = np.uint64(0), np.uint64(0)
-        while above != 0 or block < m:
+        if bar == NO_GAIN and least <= 1 and limits.min_weight_leaf <= 0.0 and is_free(limits.monotone):
+            block, above, end, scale = _find_largest(scores, end)
+        while above != 0 or block < end:
             if above == 0:  # eight scores at a time are held against the bar: most are below
                 above, block = above_among_8(scores, block, bar), block + _BLOCK
                 continue
             k = block - _BLOCK + np.uint64(lowest_bit(above))
             above &= above - _ONE
-            if k < m and scores[k] > bar and (codes[k] & _END) == 0:
+            if scores[k] > bar:
                 left = bin_sums(target, sums, k)
                 n_left = rows_in(target, sums[:, k], np.uint64(0), width) if least > 1 else np.int64(0)
                 f, right = features[codes[k] >> _PLACE], rest(target, total, left, work.right)
@@ -190,6 +204,28 @@ def _scan_at_once(target, splitter, hist, base, clears, masks, features, first, 
         split = (best_n, code, best_after, np.int64(goes_left != 0), has_missing != 0)
         record_cut(target, splitter, job, total, work, out, f, best_left, split)
     return varying
+
+
+@inline
+def _find_largest(scores, end):
+    """Return a block of eight scores, a mask of the largest in it, where the search ends, and what it starts from.
+
+    Of the scores that nearly are the largest the first one is found at once: where it is the largest, none before keeps
+    it out, and none behind exceeds it. Every larger score on the way there cost a branch that was mispredicted.
+    """
+    largest, first = largest_of(scores, np.uint64(0), end), np.uint64(0)
+    if largest == NO_GAIN:
+        return end, np.uint64(0), end, 0.0
+    while not scores[first] > NO_GAIN:
+        first += _ONE
+    size = abs(scores[first])
+    slack, found, block = 2.0 * TIE * max(size, abs(largest)), np.uint64(0), np.uint64(0)
+    if slack < np.inf:
+        while found == 0:
+            found, block = at_least_among_8(scores, block, largest - slack), block + _BLOCK
+        if scores[block - _BLOCK + np.uint64(lowest_bit(found))] == largest:
+            return block, found, block, size
+    return np.uint64(0), np.uint64(0), end, 0.0
 
 
 @inline

@@ -20,6 +20,8 @@ item(row), put_item(hist, at, item)  ``put`` in two steps: what is read of a row
 bin_sums(sums, k)                    statistics from the sums over bins up to cut k, where a bin is at most four numbers
 load(sums, buffer), store(stats, sums)  statistics from and to ``n_sums`` int64: what ``describe`` reads
 rows_in(hist, at, width)             rows in a bin: its weight, or its last number where rows are counted apart
+packed_for(total)                    the same target with bins as narrow as a node of these statistics allows; its
+                                     ``n_stats`` says how narrow
 add_left(rows, start, stop, column, cuts, sums, step)   of 32 columns of codes: add rows of code <= cut to ``n_sums``
                                      numbers a column, which stand ``step`` apart; returns where it stopped
 left_bin(sums, column, step, bins, k)  these numbers as a bin that ``bin_sums`` reads
@@ -84,6 +86,18 @@ def _put_one(target, hist, at, items):
 
 def _put_row(target, hist, at, row):
     put(target, hist, at, row)
+
+
+def _some_rows_in(target, hist, at, width):
+    return rows_in(target, hist, at, width) > 0
+
+
+def _as_wide(target, total):
+    return target
+
+
+holds_rows = by_type("holds_rows", _some_rows_in)  # whether a bin does
+packed_for = by_type("packed_for", _as_wide)
 
 
 def _clear_all(target, hist, at, width):
@@ -407,7 +421,8 @@ def few_classes(codes, offsets, weights):
     """Return the target of three to eight classes and rows that count several times."""
     n_stats = int(offsets[-1])
     words = (n_stats + 1) // 2
-    return FewClasses(codes, offsets, weights, (0.0,) * n_stats, 1.0, words, words, n_stats)
+    fits = np.uint64(1), np.int64(32)
+    return FewClasses(codes, offsets, weights, (0.0,) * n_stats, 1.0, words, words, n_stats, *fits)
 
 
 class _CountedClassFields(NamedTuple):
@@ -487,6 +502,10 @@ class CountedTwoClasses(_TwoNumbers, ClassLeaves, _CountedClassFields):
                 planes[first + b] |= ((count >> b) & np.uint64(1)) << np.uint64(i)
         return largest >> np.uint64(COUNT_BITS) == 0
 
+    def may_be_one_word(self):
+        """Tell that fills are compiled for bins of one number, too."""
+        return True
+
     def in_one_word(self):
         """Tell that a bin is one number, which its rows make larger."""
         return True
@@ -540,6 +559,7 @@ class CountedTwoClasses(_TwoNumbers, ClassLeaves, _CountedClassFields):
 
 # Classes whose counts fit into four words of two counts each.
 FEW_CLASSES = 8
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 class _FewClassFields(NamedTuple):
@@ -551,13 +571,16 @@ class _FewClassFields(NamedTuple):
     n_stats: int  # numbers a bin: half of the classes
     n_weights: int
     n_sums: int  # n_classes
+    packing: int  # uint64: the binary logarithm of how many classes share a word of a bin
+    bits: int  # int64: of a word, for each
 
 
 @part
 class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
     """One output with three to eight classes, and rows that count several times: a tuple of counts.
 
-    A bin holds two classes a word, each in 32 bits: one addition a row, half the memory, and many cuts at once.
+    A bin holds two classes a word, each in 32 bits: one addition a row, half the memory, and many cuts at once. Where a
+    node has little weight it holds four a word, or all: 9 bits for each of seven classes are enough for most nodes.
     """
 
     __slots__ = ()
@@ -574,9 +597,34 @@ class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
     def zero(self, buffer):
         return self.zeros
 
+    def packed_for(self, total):
+        weight, most = weight_of(self, total), np.int64(64 // len(self.zeros))
+        packing, bits = _ONE, _32
+        if weight < float(np.int64(1) << most):
+            packing, bits = _THREE, most
+        elif weight < float(1 << 16):
+            packing, bits = _TWO, np.int64(16)
+        words = np.int64((np.uint64(len(self.zeros) - 1) >> packing) + _ONE)
+        return FewClasses(
+            self.label,
+            self.offsets,
+            self.weights,
+            self.zeros,
+            self.unit,
+            words,
+            self.n_weights,
+            self.n_sums,
+            packing,
+            bits,
+        )
+
+    def may_be_one_word(self):
+        return True
+
     def item(self, row):
         label = np.uint64(self.label[row])
-        return (label >> np.uint64(1), np.int64(self.weights[row]) << np.int64((label & np.uint64(1)) << np.uint64(5)))
+        place = np.int64(label & ((_ONE << self.packing) - _ONE))
+        return (label >> self.packing, np.int64(self.weights[row]) << (place * self.bits))
 
     def put_item(self, hist, at, item):
         hist[at + item[0]] += item[1]
@@ -597,28 +645,38 @@ class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
         return right
 
     def bin_sums(self, sums, k):
-        stats = self.zeros
+        stats, low = self.zeros, (np.int64(1) << self.bits) - np.int64(1)
         for c in range(len(stats)):
-            word = sums[np.uint64(c) >> np.uint64(1), k]
-            stats = with_item(stats, c, float((word >> np.int64((c & 1) << 5)) & _LOW))
+            word, shift = _place_of(self, c)
+            stats = with_item(stats, c, float((sums[word, k] >> shift) & low))
         return stats
 
     def take(self, stats, hist, at):
+        low = (np.int64(1) << self.bits) - np.int64(1)
         for c in range(len(stats)):
-            word = hist[at + (np.uint64(c) >> np.uint64(1))]
-            stats = with_item(stats, c, stats[c] + float((word >> np.int64((c & 1) << 5)) & _LOW))
+            word, shift = _place_of(self, c)
+            stats = with_item(stats, c, stats[c] + float((hist[at + word] >> shift) & low))
         return stats
 
     def rows_in(self, hist, at, width):
         if width > self.n_stats:
             return hist[at + np.uint64(width) - np.uint64(1)]
-        rows = np.int64(0)
-        for k in range(np.uint64(self.n_stats)):
-            rows += (hist[at + k] >> _32) + (hist[at + k] & _LOW)
+        rows, low = np.int64(0), (np.int64(1) << self.bits) - np.int64(1)
+        for c in range(len(self.zeros)):
+            word, shift = _place_of(self, c)
+            rows += (hist[at + word] >> shift) & low
         return rows
 
+    def holds_rows(self, hist, at, width):
+        found = hist[at]
+        for k in range(_ONE, np.uint64(self.n_stats)):
+            found |= hist[at + k]
+        return found != 0
+
     def clear_bin(self, hist, at, width):
-        hist[at] = hist[at + np.uint64(1)] = 0
+        hist[at] = 0
+        if width > 1:
+            hist[at + np.uint64(1)] = 0
         if width > 2:
             hist[at + np.uint64(2)] = 0
         if width > 3:
@@ -650,7 +708,8 @@ class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
         for word in range(np.uint64(self.n_stats)):
             bins[word, k] = 0
         for c in range(np.uint64(self.n_sums)):
-            bins[c >> np.uint64(1), k] += sums[c * step + column] << np.int64((c & np.uint64(1)) << np.uint64(5))
+            word, shift = _place_of(self, c)
+            bins[word, k] += sums[c * step + column] << shift
 
     def load(self, sums, buffer):
         stats = self.zeros
@@ -685,6 +744,13 @@ class FewClasses(_Labelled, _Tuple, ClassLeaves, _FewClassFields):
 
 
 @inline
+def _place_of(target, c):
+    """Return the word of a bin that counts a class, and the lowest bit there."""
+    place = np.uint64(c)
+    return place >> target.packing, np.int64(place & ((_ONE << target.packing) - _ONE)) * target.bits
+
+
+@inline
 def _few_like(target, label, weights):
     return FewClasses(
         label,
@@ -695,6 +761,8 @@ def _few_like(target, label, weights):
         target.n_stats,
         target.n_weights,
         target.n_sums,
+        target.packing,
+        target.bits,
     )
 
 

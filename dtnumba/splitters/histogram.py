@@ -16,7 +16,7 @@ from dtnumba.growing import FEATURE, LEAF, SLOT, START, STOP
 from dtnumba.per_worker import per_worker
 from dtnumba.scan_bins import scan_bins
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
-from dtnumba.targets import item_of, put_item, rows_in
+from dtnumba.targets import holds_rows, item_of, packed_for, put_item
 
 NO_SLOT = -1
 # Below this many rows, walking the occupied bins beats clearing and scanning whole tables.
@@ -232,14 +232,17 @@ def _fill_table(splitter, target, own, slot, start, stop):
 def _look_at_codes(target, splitter, job, scratch, node, first, last, total):
     own, nodes, features = scratch.own, job.growing.nodes, scratch.features
     n = nodes[node, STOP] - nodes[node, START]
-    stride = splitter.n_bins * splitter.width
+    stride, width = splitter.n_bins * splitter.width, splitter.width
     slot = slot_of(splitter, nodes, node)
     varying = look_at_two_rows(target, splitter, job, scratch, node, first, last, total)
     if varying >= 0:
         return varying
+    packed = target
     if slot == NO_SLOT:
-        fill_some(splitter, target, own, features, first, last, nodes[node, START], nodes[node, STOP])
-    varying, width = 0, splitter.width
+        packed = packed_for(target, total)
+        width += packed.n_stats - target.n_stats
+        fill_some(splitter, width, packed, own, features, first, last, nodes[node, START], nodes[node, STOP])
+    varying, stride = 0, splitter.n_bins * width
     table, base = own.sparse, np.int64(0)
     if slot != NO_SLOT:
         table, base = own.tables, slot * splitter.codes.shape[1] * stride
@@ -250,8 +253,9 @@ def _look_at_codes(target, splitter, job, scratch, node, first, last, total):
                 f = features[j]
                 mark_occupied(target, table, base + f * stride, width, splitter.n_codes[f], own.masks, j - i)
         varying += scan_bins(
-            target,
+            packed,
             splitter,
+            width,
             table,
             base + (i - first) * stride if slot == NO_SLOT else base,
             slot == NO_SLOT,
@@ -275,25 +279,25 @@ look_at_codes = by_type("look_at_codes", _look_at_codes)
 
 
 @inline
-def fill_some(splitter, target, own, features, first, last, start, stop):
+def fill_some(splitter, bin_width, target, own, features, first, last, start, stop):
     """Fill the tables of features[first:last], end to end, and mark the bins touched where these are looked for so.
 
     Positions are unsigned and tables stand in the order of the draw: a signed index and a product a cell cost a third.
     A pass over the rows fills five tables at once, what is left over three or one: loops of known length are unrolled.
     """
-    width = np.uint64(splitter.width)
+    width = np.uint64(bin_width)
     if width != _ONE and stop - start < MARKED_ROWS:
-        _fill_marking(splitter, target, own, features, first, last, start, stop)
+        _fill_marking(splitter, width, target, own, features, first, last, start, stop)
     else:
         at = first
         while at + _FIVE <= last:
-            fill_five(target, splitter, own, features, at, first, start, stop)
+            fill_five(target, splitter, width, own, features, at, first, start, stop)
             at += _FIVE
         while at + _THREE <= last:
-            fill_three(target, splitter, own, features, at, first, start, stop)
+            fill_three(target, splitter, width, own, features, at, first, start, stop)
             at += _THREE
         while at < last:
-            _fill_one(splitter, target, own, features, at, first, start, stop)
+            _fill_one(splitter, width, target, own, features, at, first, start, stop)
             at += 1
     if splitter.counted:
         stride = np.uint64(splitter.n_bins) * width
@@ -304,14 +308,14 @@ def fill_some(splitter, target, own, features, first, last, start, stop):
                 at += stride
     if width != _ONE and stop - start >= MARKED_ROWS:
         for j in range(last - first):
-            base, n_codes = j * splitter.n_bins * splitter.width, splitter.n_codes[features[first + j]]
-            mark_occupied(target, own.sparse, base, splitter.width, n_codes, own.masks, j)
+            base, n_codes = j * splitter.n_bins * bin_width, splitter.n_codes[features[first + j]]
+            mark_occupied(target, own.sparse, base, bin_width, n_codes, own.masks, j)
 
 
 @inline
-def _fill_one(splitter, target, own, features, at, first, start, stop):
+def _fill_one(splitter, width, target, own, features, at, first, start, stop):
     """Fill the table of features[at]."""
-    width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
+    stride = np.uint64(splitter.n_bins) * width
     table, end, f = np.uint64(at - first) * stride, np.uint64(stop - 1), np.uint64(features[np.uint64(at)])
     for i in range(np.uint64(start), np.uint64(stop)):
         row = np.uint64(splitter.rows[i])
@@ -321,30 +325,30 @@ def _fill_one(splitter, target, own, features, at, first, start, stop):
 
 # The features of a pass are read once, and a bin of one number is found without a product: a row of five took 11.6
 # cycles with seven products, of which one is done a cycle.
-def _fill_three(target, splitter, own, features, at, first, start, stop):
+def _fill_three(target, splitter, width, own, features, at, first, start, stop):
     """Fill the tables of features[at : at + 3]."""
-    _fill_three_of(target, splitter, own, features, at, first, start, stop, np.uint64(splitter.width))
+    _fill_three_of(target, splitter, own, features, at, first, start, stop, width)
 
 
-def _fill_three_words(target, splitter, own, features, at, first, start, stop):
+def _fill_three_words(target, splitter, width, own, features, at, first, start, stop):
     """Do so where a bin may be one number."""
-    if splitter.width == 1:
+    if width == _ONE:
         _fill_three_of(target, splitter, own, features, at, first, start, stop, _ONE)
     else:
-        _fill_three_of(target, splitter, own, features, at, first, start, stop, np.uint64(splitter.width))
+        _fill_three_of(target, splitter, own, features, at, first, start, stop, width)
 
 
-def _fill_five(target, splitter, own, features, at, first, start, stop):
+def _fill_five(target, splitter, width, own, features, at, first, start, stop):
     """Fill the tables of features[at : at + 5]."""
-    _fill_five_of(target, splitter, own, features, at, first, start, stop, np.uint64(splitter.width))
+    _fill_five_of(target, splitter, own, features, at, first, start, stop, width)
 
 
-def _fill_five_words(target, splitter, own, features, at, first, start, stop):
+def _fill_five_words(target, splitter, width, own, features, at, first, start, stop):
     """Do so where a bin may be one number."""
-    if splitter.width == 1:
+    if width == _ONE:
         _fill_five_of(target, splitter, own, features, at, first, start, stop, _ONE)
     else:
-        _fill_five_of(target, splitter, own, features, at, first, start, stop, np.uint64(splitter.width))
+        _fill_five_of(target, splitter, own, features, at, first, start, stop, width)
 
 
 @inline
@@ -385,14 +389,14 @@ def _fill_five_of(target, splitter, own, features, at, first, start, stop, width
 
 for _fill in (_fill_three, _fill_three_words, _fill_five, _fill_five_words):
     jitable(_fill)
-fill_three = by_having("in_one_word", _fill_three_words, _fill_three)
-fill_five = by_having("in_one_word", _fill_five_words, _fill_five)
+fill_three = by_having("may_be_one_word", _fill_three_words, _fill_three)
+fill_five = by_having("may_be_one_word", _fill_five_words, _fill_five)
 
 
 @inline
-def _fill_marking(splitter, target, own, features, first, last, start, stop):
+def _fill_marking(splitter, width, target, own, features, first, last, start, stop):
     """Fill tables and mark the bins touched, one pass over the rows."""
-    width, stride = np.uint64(splitter.width), np.uint64(splitter.n_bins * splitter.width)
+    stride = np.uint64(splitter.n_bins) * width
     for i in range(np.uint64(start), np.uint64(stop)):
         row, at, word = np.uint64(splitter.rows[i]), np.uint64(0), np.uint64(0)
         item = item_of(target, row)
@@ -411,5 +415,5 @@ def mark_occupied(target, table, base, width, n_codes, masks, slot):
         mask, begin = np.uint64(0), word << _SIX
         for code in range(begin, min(begin + _64, np.uint64(n_codes + 1))):
             at = np.uint64(base) + code * np.uint64(width)
-            mask |= np.uint64(rows_in(target, table, at, width) > 0) << (code & _63)
+            mask |= np.uint64(holds_rows(target, table, at, width)) << (code & _63)
         masks[(np.uint64(slot) << _TWO) + word] = mask

@@ -278,7 +278,8 @@ def look_at_drawn(splitter, job, scratch, node, first, last, total):
     target, own, nodes, features = job.target, scratch.own.inner, job.growing.nodes, scratch.features
     n, stride = nodes[node, STOP] - nodes[node, START], splitter.inner.n_bins * splitter.inner.width
     is_single = chooses_by_more(job.criterion) or side_by_side(job.features)
-    fill_some(splitter.inner, target, own, features, first, last, nodes[node, START], nodes[node, STOP])
+    start, stop, width = nodes[node, START], nodes[node, STOP], splitter.inner.width
+    fill_some(splitter.inner, width, target, own, features, first, last, start, stop)
     varying, i = 0, first
     while i < last:
         f, end, base, slot = features[i], i + 1, (i - first) * stride, i - first
@@ -292,6 +293,7 @@ def look_at_drawn(splitter, job, scratch, node, first, last, total):
             varying += scan_bins(
                 target,
                 splitter.inner,
+                width,
                 own.sparse,
                 base,
                 True,
