@@ -332,46 +332,56 @@ if COMPILED:
 
         return types.uint64(array, types.uint64, types.uint64, types.uint64), codegen
 
-    @intrinsic
-    def add_up_to_8(typingctx, bounds, at, codes, n, numbers, sums):
-        """Write to sums[0, at:at + 8] and sums[1, at:at + 8] what the rows of codes up to each of 8 bounds add up to.
+    def _add_up_to(n_cuts):
+        """Make f(bounds, at, codes, n, numbers, sums) for so many cuts, a multiple of 8."""
 
-        ``bounds`` and ``codes`` are int64, and ``numbers`` two numbers a row: numbers[2 * i] and the next one. n is a
-        multiple of four. A comparison and two additions a row for all eight bounds, and no branch.
-        """
+        @intrinsic
+        def add_up(typingctx, bounds, at, codes, n, numbers, sums):
+            """Write to sums[0, at:] and sums[1, at:] what the rows of codes up to each of the bounds add up to.
 
-        def codegen(context, builder, signature, args):
-            bound, code, number = (
-                context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 2, 4)
-            )
-            out = context.make_array(signature.args[5])(context, builder, args[5])
-            vector, word, unrolled = ir.VectorType(ir.IntType(64), 8), ir.IntType(64), 4
-            bounds_8 = builder.load(builder.bitcast(builder.gep(bound, [args[1]]), vector.as_pointer()), align=8)
-            # Strictly below: LLVM turns any other comparison around, and then needs five instructions instead of three.
-            bounds_8 = builder.add(bounds_8, vector([1] * 8))
-            totals = [alloca_once(builder, vector) for _ in range(2)]
-            for total in totals:
-                builder.store(vector(None), total)
-            with for_range_slice(builder, word(0), args[3], word(unrolled), intp=word) as (first, _):
-                found = [builder.load(total) for total in totals]
-                for step in range(unrolled):
-                    i = builder.add(first, word(step))
-                    row = _all_lanes(builder, builder.load(builder.gep(code, [i])), 8)
-                    is_below = builder.icmp_signed("<", row, bounds_8)
+            Bounds and codes have 64 bits, and ``numbers`` two numbers a row: numbers[2 * i] and the next one. n is a
+            multiple of four. A comparison and two additions a row for all eight bounds, and no branch.
+            """
+
+            def codegen(context, builder, signature, args):
+                bound, code, number = (
+                    context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 2, 4)
+                )
+                out = context.make_array(signature.args[5])(context, builder, args[5])
+                vector, word, unrolled = ir.VectorType(ir.IntType(64), 8), ir.IntType(64), 4
+                places = [builder.add(args[1], word(at)) for at in range(0, n_cuts, 8)]
+                own = [builder.bitcast(builder.gep(bound, [place]), vector.as_pointer()) for place in places]
+                # Strictly below: LLVM turns any other comparison around, and then needs five instructions for three.
+                own = [builder.add(builder.load(pointer, align=8), vector([1] * 8)) for pointer in own]
+                totals = [alloca_once_value(builder, vector(None)) for _ in range(2 * len(own))]
+                with for_range_slice(builder, word(0), args[3], word(unrolled), intp=word) as (first, _):
+                    found = [builder.load(total) for total in totals]
+                    for step in range(unrolled):
+                        i = builder.add(first, word(step))
+                        row = _all_lanes(builder, builder.load(builder.gep(code, [i])), 8)
+                        twice = builder.shl(i, word(1))
+                        pair = [builder.load(builder.gep(number, [builder.add(twice, word(k))])) for k in range(2)]
+                        pair = [_all_lanes(builder, item, 8) for item in pair]
+                        for j, bounds_8 in enumerate(own):
+                            is_below = builder.icmp_signed("<", row, bounds_8)
+                            for k in range(2):
+                                item = builder.select(is_below, pair[k], vector(None))
+                                found[2 * j + k] = builder.add(found[2 * j + k], item)
+                    for total, value in zip(totals, found, strict=True):
+                        builder.store(value, total)
+                columns = builder.extract_value(out.shape, 1)
+                for j, place in enumerate(places):
                     for k in range(2):
-                        place = builder.add(builder.shl(i, word(1)), word(k))
-                        item = _all_lanes(builder, builder.load(builder.gep(number, [place])), 8)
-                        found[k] = builder.add(found[k], builder.select(is_below, item, vector(None)))
-                for total, value in zip(totals, found, strict=True):
-                    builder.store(value, total)
-            columns = builder.extract_value(out.shape, 1)
-            for k, total in enumerate(totals):
-                place = builder.add(builder.mul(columns, word(k)), args[1])
-                pointer = builder.bitcast(builder.gep(out.data, [place]), vector.as_pointer())
-                builder.store(builder.load(total), pointer, align=8)
-            return context.get_dummy_value()
+                        to = builder.gep(out.data, [builder.add(builder.mul(columns, word(k)), place)])
+                        value = builder.load(totals[2 * j + k])
+                        builder.store(value, builder.bitcast(to, vector.as_pointer()), align=8)
+                return context.get_dummy_value()
 
-        return types.void(bounds, types.uint64, codes, types.uint64, numbers, sums), codegen
+            return types.void(bounds, types.uint64, codes, types.uint64, numbers, sums), codegen
+
+        return add_up
+
+    add_up_to_8, add_up_to_16 = _add_up_to(8), _add_up_to(16)
 
     @intrinsic
     def first_above(typingctx, values, places, n, bound):
@@ -630,8 +640,8 @@ else:
     def at_least_among_8(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] >= bound) << k for k in range(8)))
 
-    def add_up_to_8(bounds, at, codes, n, numbers, sums):
-        for k in range(int(at), int(at) + 8):
+    def add_up_to_8(bounds, at, codes, n, numbers, sums, n_cuts=8):
+        for k in range(int(at), int(at) + n_cuts):
             rows = [i for i in range(int(n)) if codes[i] <= bounds[k]]
             for j in range(2):
                 sums[j, k] = sum(int(numbers[2 * i + j]) for i in rows)
@@ -657,6 +667,9 @@ else:
 
     def sum_up_8(*arguments):
         return _sum_up_few(8, *arguments)
+
+    def add_up_to_16(*arguments):
+        add_up_to_8(*arguments, 16)
 
     def equal_among_64(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] == bound) << k for k in range(64)))
@@ -859,6 +872,7 @@ def _run_masked(entry, address, workers):
 __all__ = [
     "COMPILED",
     "above_among_8",
+    "add_up_to_16",
     "add_up_to_8",
     "address_of",
     "at_least_among_8",

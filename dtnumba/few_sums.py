@@ -12,6 +12,7 @@ import numpy as np
 from dtnumba._jit import (
     COMPILED,
     above_among_8,
+    add_up_to_16,
     add_up_to_8,
     at_most_among_64,
     bit_count,
@@ -289,13 +290,12 @@ def list_sums(splitter, scratch, i, members, m, k):
     on the right. A feature whose rows all have one code lists nothing.
     """
     few, sums, f = scratch.few, scratch.work.sums, np.uint64(scratch.features[i])
-    base, n, whose, own = f * _FEW, (m + _THREE) & ~_THREE, np.uint64(i) << DRAW, few.place[k:]
+    base, whose, own = f * _FEW, np.uint64(i) << DRAW, few.place[k:]
     if (equal_among_64(few.codes, base, np.uint64(few.codes[base + few.ids[0]])) & members) == members:
         return k
     for j in range(m):
         own[j] = whose | np.uint64(few.codes[base + few.ids[j]])
-    for at in range(np.uint64(0), m, _BLOCK):
-        add_up_to_8(few.place, k + at, own, n, few.here, sums)
+    _add_up(few, k, own, m, sums)
     missing_code = np.uint64(splitter.n_codes[f])
     if (equal_among_64(few.codes, base, missing_code) & members) == 0:
         return k + m
@@ -303,9 +303,19 @@ def list_sums(splitter, scratch, i, members, m, k):
     for j in range(m):  # missing rows go left of every cut; after their own code all rows do
         few.place[k + m + j] = side | own[j]
         few.moved[j] = whose if own[j] == whose | missing_code else side | own[j]
-    for at in range(np.uint64(0), m, _BLOCK):
-        add_up_to_8(few.place, k + m + at, few.moved, n, few.here, sums)
+    _add_up(few, k + m, few.moved, m, sums)
     return k + m + m
+
+
+@inline
+def _add_up(few, k, codes, m, sums):
+    """Sum up what the m cuts from k on send left of rows of these codes; sixteen cuts share what is read of a row."""
+    n, at = (m + _THREE) & ~_THREE, np.uint64(0)
+    while at + _BLOCK < m:
+        add_up_to_16(few.place, k + at, codes, n, few.here, sums)
+        at += _TWO * _BLOCK
+    if at < m:
+        add_up_to_8(few.place, k + at, codes, n, few.here, sums)
 
 
 @inline
