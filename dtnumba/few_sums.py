@@ -29,7 +29,7 @@ from dtnumba._jit import (
 from dtnumba.criteria import NO_GAIN, TIE
 from dtnumba.few_bits import CODE, DRAW, FEW, SIDE, grows_freely, lay_out, list_members, new_few_scratch, rows_left
 from dtnumba.frontier import draw, list_drawn
-from dtnumba.grow import admit_children, settle, take_pair
+from dtnumba.grow import admit_children, note_order, settle, take_pair
 from dtnumba.growing import FEATURE, LEAF, START, STOP, UNKNOWN
 from dtnumba.per_worker import per_worker
 from dtnumba.scan import is_legal
@@ -164,7 +164,7 @@ def grow_on_sums(splitter, job, scratch, root, free, chunk_end):
         total = sum_rows(target, splitter, zero(target, scratch.work.total), start, start + n)
         store(target, total, growing.sums[root, 0])
     few.waiting[0], few.members[0] = root, _ALL >> np.uint64(_FEW - np.uint64(n))
-    n_waiting = 1
+    n_waiting, n_nodes = 1, np.int64(0)
     while n_waiting > 0:
         n_waiting -= 1
         node, members = few.waiting[n_waiting], few.members[n_waiting]
@@ -181,6 +181,7 @@ def grow_on_sums(splitter, job, scratch, root, free, chunk_end):
             continue
         left_rows = rows_left(splitter, nodes, few, node, members)
         left, free, chunk_end = take_pair(growing, free, chunk_end)
+        n_nodes += 2
         admit_children(growing, job.limits, node, nodes[node, START] + np.int64(bit_count(left_rows)), left)
         for k in range(2):  # the left one is put on top: nodes are taken nearly in the order of their final numbers
             child, own = left + 1 - k, left_rows if k == 1 else members & ~left_rows
@@ -189,6 +190,7 @@ def grow_on_sums(splitter, job, scratch, root, free, chunk_end):
             else:
                 few.waiting[n_waiting], few.members[n_waiting] = child, own
                 n_waiting += 1
+    note_order(growing, root, n_nodes, free)
     return free, chunk_end
 
 

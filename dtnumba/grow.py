@@ -26,6 +26,7 @@ from dtnumba.growing import (
     LEFT,
     LEFT_ROWS,
     MISSING_LEFT,
+    NO_SLOT,
     PRIORITY,
     SLOT,
     START,
@@ -41,7 +42,6 @@ from dtnumba.scan import Candidates, Limits
 from dtnumba.scan_bins import N_CUTS
 from dtnumba.split_test import rejects
 from dtnumba.splitters import begin, divide, grow_few, inherit, is_few, look, pick_own, release
-from dtnumba.splitters.histogram import NO_SLOT
 from dtnumba.targets import (
     Work,
     block_size,
@@ -252,6 +252,16 @@ def take_pair(growing, free, chunk_end):
         free = growing.room[FIRST_CHUNK] + take_ticket(growing.room) * CHUNK
         chunk_end = free + CHUNK
     return free, free + 2, chunk_end
+
+
+@inline
+def note_order(growing, root, n, free):
+    """Say that the n nodes below one, the last of which is before ``free``, were taken in the order of their numbers.
+
+    Left subtrees first, that is; and where another worker took a chunk in between, they do not lie together.
+    """
+    if n > 0 and free - growing.nodes[root, LEFT] == n:
+        growing.nodes[root, SLOT] = -n
 
 
 @inline
