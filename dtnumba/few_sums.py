@@ -27,9 +27,9 @@ from dtnumba._jit import (
     sum_up_8,
 )
 from dtnumba.criteria import NO_GAIN, TIE
-from dtnumba.few_bits import CODE, DRAW, FEW, SIDE, grows_freely, lay_out, list_members, new_few_scratch, rows_left
-from dtnumba.frontier import draw, list_drawn
-from dtnumba.grow import admit_children, note_order, settle, take_pair
+from dtnumba.few_bits import CODE, DRAW, FEW, SIDE, grows_freely, lay_out, list_members, new_few_scratch
+from dtnumba.frontier import draw, put_back
+from dtnumba.grow import admit_children, note_order, settle_on, take_pair
 from dtnumba.growing import FEATURE, LEAF, START, STOP, UNKNOWN
 from dtnumba.per_worker import per_worker
 from dtnumba.scan import is_legal
@@ -172,14 +172,14 @@ def grow_on_sums(splitter, job, scratch, root, free, chunk_end):
         if m <= 2:
             write_rows(splitter, nodes, few, node, members)
         total = load(target, growing.sums[node, 0], scratch.work.total)
+        left_rows = np.uint64(0)
         if _agree(few, m):
             nodes[node, FEATURE] = LEAF
         else:
-            _seek(splitter, job, scratch, root, node, members, m, total)
+            left_rows = _seek(splitter, job, scratch, root, node, members, m, total)
         if nodes[node, FEATURE] == LEAF:
             write_rows(splitter, nodes, few, node, members)
             continue
-        left_rows = rows_left(splitter, nodes, few, node, members)
         left, free, chunk_end = take_pair(growing, free, chunk_end)
         n_nodes += 2
         admit_children(growing, job.limits, node, nodes[node, START] + np.int64(bit_count(left_rows)), left)
@@ -215,9 +215,9 @@ def _agree(few, m):
 
 @inline
 def _seek(splitter, job, scratch, root, node, members, m, total):
-    """Write the best split of a node, or make it a leaf."""
+    """Write the best split of a node and return which rows go left, or make it a leaf."""
     growing, limits, few, p = job.growing, job.limits, scratch.few, len(scratch.features)
-    weight, looked_at = weight_of(job.target, total), np.int64(0)
+    weight, looked_at, feature, left_rows = weight_of(job.target, total), np.int64(0), np.int64(-1), np.uint64(0)
     n_all = np.uint64(growing.nodes[root, STOP] - growing.nodes[root, START])
     if weight >= 2.0 * limits.min_weight_leaf:
         is_pair = m == _TWO and limits.min_samples_leaf <= 1 and limits.min_weight_leaf <= 0.0
@@ -228,10 +228,9 @@ def _seek(splitter, job, scratch, root, node, members, m, total):
             draw(job.features, scratch, growing.keys[node], looked_at, last)
             if is_pair:  # which are parted in one way, so no feature behind the first that parts them matters
                 found = np.uint64(look_at_two_rows(job.target, splitter, job, scratch, node, looked_at, last, total))
-                lay_out(splitter, few, n_all, np.uint64(scratch.features[looked_at]))
+                feature = scratch.features[looked_at]
             else:
                 for i in range(looked_at, last):
-                    scratch.candidates.gain[scratch.features[i]] = NO_GAIN
                     lay_out(splitter, few, n_all, np.uint64(scratch.features[i]))
                 if m <= _BLOCK:
                     found = list_few_sums(splitter, scratch, looked_at, last, m)
@@ -239,10 +238,16 @@ def _seek(splitter, job, scratch, root, node, members, m, total):
                     for i in range(looked_at, last):
                         found = list_sums(splitter, scratch, i, members, m, found)
             looked_at, last = last, last + 1
-        if found > 0 and not is_pair:
-            record_best(splitter, job, scratch, members, m, total, found)
-        list_drawn(job.features, scratch, looked_at)
-    settle(job, scratch, node, looked_at, weight)
+        if found == 0:
+            feature = np.int64(-1)
+        elif is_pair:
+            first, second = splitter.codes[few.rows[few.ids[0]], feature], splitter.codes[few.rows[few.ids[1]], feature]
+            left_rows = _ONE << few.ids[np.uint64(first > second)]
+        else:
+            feature, left_rows = record_best(splitter, job, scratch, members, m, total, found)
+        put_back(job.features, scratch, looked_at)
+    settle_on(job, scratch, node, feature, weight)
+    return left_rows
 
 
 @inline
@@ -322,7 +327,7 @@ def _add_up(few, k, codes, m, sums):
 
 @inline
 def record_best(splitter, job, scratch, members, m, total, n):
-    """Write the best of n cuts among the candidates."""
+    """Write the best of n cuts among the candidates; return its feature and which rows go left, or -1 and none."""
     few, work, target, limits = scratch.few, scratch.work, job.target, job.limits
     sums, scores, criterion, whole = work.sums, work.scores, job.criterion, np.int64(total[0])
     end = (n + _BLOCK - _ONE) & ~(_BLOCK - _ONE)
@@ -341,7 +346,7 @@ def record_best(splitter, job, scratch, members, m, total, n):
     while not is_settled:
         largest = largest_of(scores, end)
         if not largest > NO_GAIN:
-            return
+            return np.int64(-1), np.uint64(0)
         # Rows do not stand in the order of their codes, so of near-equal scores the first place wins.
         tie = largest - TIE * abs(largest) - _LEAST
         best, is_settled = first_above(scores, few.place, end, tie), True
@@ -349,11 +354,12 @@ def record_best(splitter, job, scratch, members, m, total, n):
             is_settled = _forget_illegal(splitter, job, scratch, members, m, total, end, tie)
     place, left = few.place[best], bin_sums(target, sums, best)
     f = scratch.features[place >> DRAW]
-    base, code, n_left = np.uint64(f) * _FEW, place & CODE, bit_count(_rows_up_to(splitter, few, f, place, members))
+    base, code, left_rows = np.uint64(f) * _FEW, place & CODE, _rows_up_to(splitter, few, f, place, members)
     after = np.int64(least_above_among_64(few.codes, base, code, members))
     has_missing = (equal_among_64(few.codes, base, np.uint64(splitter.n_codes[f])) & members) != 0
-    split = (np.int64(n_left), np.int64(code), after, np.int64((place >> SIDE) & _ONE), has_missing)
+    split = (np.int64(bit_count(left_rows)), np.int64(code), after, np.int64((place >> SIDE) & _ONE), has_missing)
     record_cut(target, splitter, job, total, work, scratch.candidates, f, left, split)
+    return f, left_rows
 
 
 @inline

@@ -223,15 +223,20 @@ def seek(job, scratch, node):
 @inline
 def settle(job, scratch, node, n, weight):
     """Choose among the n candidates listed in ``listed`` and write the split of an open node, or make it a leaf."""
-    growing, out, limits = job.growing, scratch.candidates, job.limits
-    nodes, where, feature = growing.nodes, out.where, np.int64(0)
+    out = scratch.candidates
     winner = np.int64(choose(job.criterion, out.gain, out.information, scratch.listed, n))
-    if 0 <= winner < n:
-        feature = scratch.listed[winner]
-    if winner >= n or out.gain[feature] == NO_GAIN:  # a user's choice of what is not on offer
-        winner = np.int64(-1)
+    settle_on(job, scratch, node, scratch.listed[winner] if 0 <= winner < n else np.int64(-1), weight)
+
+
+@inline
+def settle_on(job, scratch, node, feature, weight):
+    """Write the split of an open node by this candidate, or make it a leaf; there is no candidate below zero."""
+    growing, out, limits, is_split = job.growing, scratch.candidates, job.limits, feature >= 0
+    nodes, where, feature = growing.nodes, out.where, max(feature, np.int64(0))
+    if out.gain[feature] == NO_GAIN:  # a user's choice of what is not on offer
+        is_split = False
     improvement = weight / limits.total_weight * out.gain[feature]
-    if winner < 0 or improvement + EPSILON < limits.min_decrease or rejects(limits.test, job, scratch, node, feature):
+    if not is_split or improvement + EPSILON < limits.min_decrease or rejects(limits.test, job, scratch, node, feature):
         nodes[node, FEATURE] = LEAF
         release(job.splitter, growing, scratch.own, node)
         return
