@@ -872,8 +872,8 @@ def _run_masked(entry, address, workers):
 __all__ = [
     "COMPILED",
     "above_among_8",
-    "add_up_to_16",
     "add_up_to_8",
+    "add_up_to_16",
     "address_of",
     "at_least_among_8",
     "at_most_among_64",

@@ -12,8 +12,8 @@ import numpy as np
 from dtnumba._jit import (
     COMPILED,
     above_among_8,
-    add_up_to_16,
     add_up_to_8,
+    add_up_to_16,
     at_most_among_64,
     bit_count,
     equal_among_64,
