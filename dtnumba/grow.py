@@ -228,7 +228,6 @@ def settle(job, scratch, node, n, weight):
     settle_on(job, scratch, node, scratch.listed[winner] if 0 <= winner < n else np.int64(-1), weight)
 
 
-@inline
 def settle_on(job, scratch, node, feature, weight):
     """Write the split of an open node by this candidate, or make it a leaf; there is no candidate below zero."""
     growing, out, limits, is_split = job.growing, scratch.candidates, job.limits, feature >= 0
@@ -248,6 +247,9 @@ def settle_on(job, scratch, node, feature, weight):
     growing.numbers[node, PRIORITY] = improvement
     for k in range(out.sums.shape[1]):
         growing.sums[node, 1, k] = out.sums[feature, k]
+
+
+jitable(settle_on)  # not inline: Python calls it, too, through ``settle``
 
 
 @inline
