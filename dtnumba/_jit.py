@@ -340,7 +340,7 @@ if COMPILED:
             """Write to sums[0, at:] and sums[1, at:] what the rows of codes up to each of the bounds add up to.
 
             Bounds and codes have 64 bits, and ``numbers`` two numbers a row: numbers[2 * i] and the next one. n is a
-            multiple of four. A comparison and two additions a row for all eight bounds, and no branch.
+            multiple of four. A comparison and two additions a row for each eight bounds, and no branch.
             """
 
             def codegen(context, builder, signature, args):

@@ -272,7 +272,7 @@ def list_few_sums(splitter, scratch, first, last, m):
     """Do as ``list_sums`` for all drawn features at a node of at most eight rows: return how many cuts there are.
 
     None where a value is missing, and where no feature varies. Of up to four rows, two features fill a vector.
-    Without a loop over rows: nodes of three to eight rows took 0.22 us each, and take 0.15 so.
+    Without a loop over rows: with the search for the best cut in vectors, a forest of 5M nodes took 1.10 s for 1.19.
     """
     few, features, step = scratch.few, scratch.features, 2 if m <= _FOUR else 1
     flags, k = np.uint64(0), np.uint64(0)
