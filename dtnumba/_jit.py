@@ -433,46 +433,141 @@ if COMPILED:
 
         return types.void(codes, rows, types.uint64, types.uint64, turned, types.uint64), codegen
 
-    @intrinsic
-    def add_up_to_8(typingctx, bounds, at, codes, n, numbers, sums):
-        """Write to sums[0, at:at + 8] and sums[1, at:at + 8] what the rows of codes up to each of 8 bounds add up to.
+    def _add_up_to(n_cuts):
+        """Make f(bounds, at, codes, n, numbers, sums) for so many cuts, a multiple of 8."""
 
-        ``bounds`` and ``codes`` are int64, and ``numbers`` two numbers a row: numbers[2 * i] and the next one. n is a
-        multiple of four. A comparison and two additions a row for all eight bounds, and no branch.
+        @intrinsic
+        def add_up(typingctx, bounds, at, codes, n, numbers, sums):
+            """Write to sums[0, at:] and sums[1, at:] what the rows of codes up to each of the bounds add up to.
+
+            Bounds and codes have 64 bits, and ``numbers`` two numbers a row: numbers[2 * i] and the next one. n is a
+            multiple of four. A comparison and two additions a row for each eight bounds, and no branch.
+            """
+
+            def codegen(context, builder, signature, args):
+                bound, code, number = (
+                    context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 2, 4)
+                )
+                out = context.make_array(signature.args[5])(context, builder, args[5])
+                vector, word, unrolled = ir.VectorType(ir.IntType(64), 8), ir.IntType(64), 4
+                places = [builder.add(args[1], word(at)) for at in range(0, n_cuts, 8)]
+                own = [builder.bitcast(builder.gep(bound, [place]), vector.as_pointer()) for place in places]
+                # Strictly below: LLVM turns any other comparison around, and then needs five instructions for three.
+                own = [builder.add(builder.load(pointer, align=8), vector([1] * 8)) for pointer in own]
+                totals = [alloca_once_value(builder, vector(None)) for _ in range(2 * len(own))]
+                with for_range_slice(builder, word(0), args[3], word(unrolled), intp=word) as (first, _):
+                    found = [builder.load(total) for total in totals]
+                    for step in range(unrolled):
+                        i = builder.add(first, word(step))
+                        row = _all_lanes(builder, builder.load(builder.gep(code, [i])), 8)
+                        twice = builder.shl(i, word(1))
+                        pair = [builder.load(builder.gep(number, [builder.add(twice, word(k))])) for k in range(2)]
+                        pair = [_all_lanes(builder, item, 8) for item in pair]
+                        for j, bounds_8 in enumerate(own):
+                            is_below = builder.icmp_signed("<", row, bounds_8)
+                            for k in range(2):
+                                item = builder.select(is_below, pair[k], vector(None))
+                                found[2 * j + k] = builder.add(found[2 * j + k], item)
+                    for total, value in zip(totals, found, strict=True):
+                        builder.store(value, total)
+                columns = builder.extract_value(out.shape, 1)
+                for j, place in enumerate(places):
+                    for k in range(2):
+                        to = builder.gep(out.data, [builder.add(builder.mul(columns, word(k)), place)])
+                        value = builder.load(totals[2 * j + k])
+                        builder.store(value, builder.bitcast(to, vector.as_pointer()), align=8)
+                return context.get_dummy_value()
+
+            return types.void(bounds, types.uint64, codes, types.uint64, numbers, sums), codegen
+
+        return add_up
+
+    add_up_to_8, add_up_to_16 = _add_up_to(8), _add_up_to(16)
+
+    @intrinsic
+    def first_above(typingctx, values, places, n, bound):
+        """Return the k < n of the least places[k] among those of values[k] > bound; n is a multiple of 8.
+
+        ``values`` are float64 and ``places`` uint64. At least one value is above the bound.
         """
 
         def codegen(context, builder, signature, args):
-            bound, code, number = (
-                context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 2, 4)
-            )
-            out = context.make_array(signature.args[5])(context, builder, args[5])
-            vector, word, unrolled = ir.VectorType(ir.IntType(64), 8), ir.IntType(64), 4
-            bounds_8 = builder.load(builder.bitcast(builder.gep(bound, [args[1]]), vector.as_pointer()), align=8)
-            # Strictly below: LLVM turns any other comparison around, and then needs five instructions instead of three.
-            bounds_8 = builder.add(bounds_8, vector([1] * 8))
-            totals = [alloca_once(builder, vector) for _ in range(2)]
-            for total in totals:
-                builder.store(vector(None), total)
-            with for_range_slice(builder, word(0), args[3], word(unrolled), intp=word) as (first, _):
-                found = [builder.load(total) for total in totals]
-                for step in range(unrolled):
-                    i = builder.add(first, word(step))
-                    row = _all_lanes(builder, builder.load(builder.gep(code, [i])), 8)
-                    is_below = builder.icmp_signed("<", row, bounds_8)
-                    for k in range(2):
-                        place = builder.add(builder.shl(i, word(1)), word(k))
-                        item = _all_lanes(builder, builder.load(builder.gep(number, [place])), 8)
-                        found[k] = builder.add(found[k], builder.select(is_below, item, vector(None)))
-                for total, value in zip(totals, found, strict=True):
-                    builder.store(value, total)
-            columns = builder.extract_value(out.shape, 1)
-            for k, total in enumerate(totals):
-                place = builder.add(builder.mul(columns, word(k)), args[1])
-                pointer = builder.bitcast(builder.gep(out.data, [place]), vector.as_pointer())
-                builder.store(builder.load(total), pointer, align=8)
-            return context.get_dummy_value()
+            value, place = (context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 1))
+            vector, words, word = ir.VectorType(ir.DoubleType(), 8), ir.VectorType(ir.IntType(64), 8), ir.IntType(64)
+            bounds = _all_lanes(builder, args[3], 8)
+            best, block = alloca_once_value(builder, words([-1] * 8)), alloca_once_value(builder, words([0] * 8))
+            with for_range_slice(builder, word(0), args[2], word(8), word) as (at, _):
+                here = builder.load(builder.bitcast(builder.gep(value, [at]), vector.as_pointer()), align=8)
+                own = builder.load(builder.bitcast(builder.gep(place, [at]), words.as_pointer()), align=8)
+                own = builder.select(builder.fcmp_ordered(">", here, bounds), own, words([-1] * 8))
+                is_less = builder.icmp_unsigned("<", own, builder.load(best))
+                builder.store(builder.select(is_less, own, builder.load(best)), best)
+                builder.store(builder.select(is_less, _all_lanes(builder, at, 8), builder.load(block)), block)
+            name = "llvm.vector.reduce.umin.v8i64"
+            reduce = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(word, [words]))
+            least = builder.call(reduce, [builder.load(best)])
+            is_least = builder.icmp_unsigned("==", builder.load(best), _all_lanes(builder, least, 8))
+            lane = builder.cttz(builder.bitcast(is_least, ir.IntType(8)), ir.IntType(1)(0))
+            lane = builder.and_(builder.zext(lane, word), word(7))
+            return builder.add(builder.extract_element(builder.load(block), lane), lane)
 
-        return types.void(bounds, types.uint64, codes, types.uint64, numbers, sums), codegen
+        return types.uint64(values, places, types.uint64, types.float64), codegen
+
+    def _sum_up_8(n_rows):
+        """Make ``sum_up_few`` for features of so many rows, 4 or 8: one feature or two fill a vector."""
+
+        @intrinsic
+        def sum_up(typingctx, codes, bases, ids, numbers, whose, missing, places, sums, at):
+            def codegen(context, builder, signature, args):
+                code, own, number, place = (
+                    context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 2, 3, 6)
+                )
+                out = context.make_array(signature.args[7])(context, builder, args[7])
+                word, lane = ir.IntType(64), ir.IntType(32)
+                vector = ir.VectorType(word, 8)
+
+                def of_feature(pair):
+                    items = [builder.extract_value(args[pair], k) for k in range(2)]
+                    if n_rows == 8:
+                        return _all_lanes(builder, items[0], 8)
+                    halves = [_all_lanes(builder, item, 8) for item in items]
+                    return builder.shuffle_vector(*halves, ir.VectorType(lane, 8)([0] * 4 + [8] * 4))
+
+                narrow = ir.VectorType(code.type.pointee, 8)
+                found = narrow(ir.Undefined)
+                rows = [builder.load(builder.gep(own, [word(i)])) for i in range(n_rows)]
+                for k in range(8):
+                    base = builder.extract_value(args[1], k // n_rows)
+                    item = builder.load(builder.gep(code, [builder.add(base, rows[k % n_rows])]))
+                    found = builder.insert_element(found, item, lane(k))
+                found = builder.zext(found, vector)
+                bounds, totals = builder.add(found, vector([1] * 8)), [vector(None)] * 2
+                firsts = None
+                for i in range(n_rows):
+                    lanes = [k // n_rows * n_rows + i for k in range(8)]
+                    row = builder.shuffle_vector(found, vector(ir.Undefined), ir.VectorType(lane, 8)(lanes))
+                    firsts = row if firsts is None else firsts
+                    is_below = builder.icmp_signed("<", row, bounds)
+                    for k in range(2):
+                        item = _all_lanes(builder, builder.load(builder.gep(number, [word(2 * i + k)])), 8)
+                        totals[k] = builder.add(totals[k], builder.select(is_below, item, vector(None)))
+                columns = builder.extract_value(out.shape, 1)
+                for k, total in enumerate(totals):
+                    to = builder.gep(out.data, [builder.add(builder.mul(columns, word(k)), args[8])])
+                    builder.store(total, builder.bitcast(to, vector.as_pointer()), align=8)
+                to = builder.bitcast(builder.gep(place, [args[8]]), vector.as_pointer())
+                builder.store(builder.or_(found, of_feature(4)), to, align=8)
+                differ = builder.bitcast(builder.icmp_unsigned("!=", found, firsts), ir.IntType(8))
+                lacking = builder.bitcast(builder.icmp_unsigned("==", found, of_feature(5)), ir.IntType(8))
+                lacking = builder.shl(builder.zext(lacking, word), word(8))
+                return builder.or_(builder.zext(differ, word), lacking)
+
+            pair = types.UniTuple(types.uint64, 2)
+            return types.uint64(codes, pair, ids, numbers, pair, pair, places, sums, types.uint64), codegen
+
+        return sum_up
+
+    sum_up_4, sum_up_8 = _sum_up_8(4), _sum_up_8(8)
 
     @intrinsic
     def choose_leaves(typingctx, columns, offsets, ranks, tree, leaves, at):
@@ -665,11 +760,36 @@ else:
     def at_least_among_8(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] >= bound) << k for k in range(8)))
 
-    def add_up_to_8(bounds, at, codes, n, numbers, sums):
-        for k in range(int(at), int(at) + 8):
+    def add_up_to_8(bounds, at, codes, n, numbers, sums, n_cuts=8):
+        for k in range(int(at), int(at) + n_cuts):
             rows = [i for i in range(int(n)) if codes[i] <= bounds[k]]
             for j in range(2):
                 sums[j, k] = sum(int(numbers[2 * i + j]) for i in rows)
+
+    def first_above(values, places, n, bound):
+        found = [k for k in range(int(n)) if values[k] > bound]
+        return np.uint64(min(found, key=lambda k: int(places[k])))
+
+    def _sum_up_few(n_rows, codes, bases, ids, numbers, whose, missing, places, sums, at):
+        flags = 0
+        for k in range(8):
+            base, first = int(bases[k // n_rows]), k // n_rows * n_rows
+            own = [int(codes[base + int(ids[i])]) for i in range(n_rows)]
+            bound = own[k - first]
+            for j in range(2):
+                sums[j, int(at) + k] = sum(int(numbers[2 * i + j]) for i in range(n_rows) if own[i] <= bound)
+            places[int(at) + k] = np.uint64(int(whose[k // n_rows]) | bound)
+            flags |= int(bound != own[0]) << k | int(bound == int(missing[k // n_rows])) << (8 + k)
+        return np.uint64(flags)
+
+    def sum_up_4(*arguments):
+        return _sum_up_few(4, *arguments)
+
+    def sum_up_8(*arguments):
+        return _sum_up_few(8, *arguments)
+
+    def add_up_to_16(*arguments):
+        add_up_to_8(*arguments, 16)
 
     def equal_among_64(array, at, bound):
         return np.uint64(sum(int(array[int(at) + k] == bound) << k for k in range(64)))
@@ -873,6 +993,7 @@ __all__ = [
     "COMPILED",
     "above_among_8",
     "add_up_to_8",
+    "add_up_to_16",
     "address_of",
     "at_least_among_8",
     "at_least_among_16",
@@ -887,6 +1008,7 @@ __all__ = [
     "copy_row",
     "entry_of",
     "equal_among_64",
+    "first_above",
     "in_python",
     "inline",
     "int64",
@@ -901,6 +1023,8 @@ __all__ = [
     "part",
     "running_pairs",
     "running_sums",
+    "sum_up_4",
+    "sum_up_8",
     "take_many",
     "take_ticket",
     "turn_8_by_8",

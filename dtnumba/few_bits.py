@@ -25,7 +25,7 @@ from dtnumba._jit import (
 )
 from dtnumba.criteria import NO_GAIN, TIE
 from dtnumba.frontier import draw, list_drawn
-from dtnumba.grow import NO_LIMIT, admit_children, settle, take_pair
+from dtnumba.grow import NO_LIMIT, admit_children, note_order, settle, take_pair
 from dtnumba.growing import FEATURE, LAST_LEFT, LEAF, MISSING_LEFT, START, STOP, UNKNOWN
 from dtnumba.monotone import AnyShape
 from dtnumba.per_worker import per_worker
@@ -183,7 +183,7 @@ def grow_on_bits(splitter, job, scratch, root, free, chunk_end):
         total = sum_rows(target, splitter, zero(target, scratch.work.total), start, start + n)
         store(target, total, growing.sums[root, 0])
     few.waiting[0], few.members[0] = root, _ALL >> np.uint64(_FEW - np.uint64(n))
-    n_waiting = 1
+    n_waiting, n_nodes = 1, np.int64(0)
     while n_waiting > 0:
         n_waiting -= 1
         node, members = few.waiting[n_waiting], few.members[n_waiting]
@@ -196,12 +196,14 @@ def grow_on_bits(splitter, job, scratch, root, free, chunk_end):
             continue
         left_rows = rows_left(splitter, nodes, few, node, members)
         left, free, chunk_end = take_pair(growing, free, chunk_end)
+        n_nodes += 2
         admit_children(growing, job.limits, node, nodes[node, START] + np.int64(bit_count(left_rows)), left)
-        for side in range(2):
-            if nodes[left + side, FEATURE] != LEAF:
-                few.waiting[n_waiting] = left + side
-                few.members[n_waiting] = members & ~left_rows if side == 1 else left_rows
+        for k in range(2):  # the left one is put on top: nodes are taken in the order of their numbers
+            if nodes[left + 1 - k, FEATURE] != LEAF:
+                few.waiting[n_waiting] = left + 1 - k
+                few.members[n_waiting] = left_rows if k == 1 else members & ~left_rows
                 n_waiting += 1
+    note_order(growing, root, n_nodes, free)
     return free, chunk_end
 
 

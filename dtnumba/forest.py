@@ -91,7 +91,7 @@ class Room(NamedTuple):
     totals: np.ndarray  # (n_classes,) float64
     few_rows: np.ndarray  # (n_few,) uint32
     few_codes: np.ndarray  # (n_few, p)
-    ids: np.ndarray  # (5, m) int64: order, left, stack, start, stop
+    ids: np.ndarray  # (5, m) int32: order, left, stack, start, stop
     seen: np.ndarray  # (n_seen,) float64
     levels: np.ndarray  # int32: of categories that go left, by node
     level_stop: np.ndarray  # (m,) int64
@@ -394,7 +394,7 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
         per_worker(workers, plan.width),
         np.empty((workers, n_few), np.uint32),
         few_codes,
-        sparse_empty((workers, 5, len(growing.nodes[0])), np.int64),
+        sparse_empty((workers, 5, len(growing.nodes[0])), np.int32),
         per_worker(workers, plan.n_seen),
         sparse_empty((workers, most_levels), np.int32),
         sparse_empty((workers, len(growing.nodes[0]) if most_levels else 0), np.int64),

@@ -10,6 +10,7 @@ push = by_type("push")
 pop = by_type("pop")
 draw = by_type("draw")
 list_drawn = by_type("list_drawn")
+put_back = by_type("put_back")  # what was drawn, where nobody reads a list of it
 side_by_side = by_type("side_by_side")  # whether features are to be looked at one by one: each leaves a candidate
 
 
@@ -76,6 +77,9 @@ class AllFeatures(NamedTuple):
         for i in range(k):
             scratch.listed[i] = scratch.features[i]
 
+    def put_back(self, scratch, k):
+        pass
+
 
 @part
 class SomeFeatures(NamedTuple):
@@ -101,6 +105,10 @@ class SomeFeatures(NamedTuple):
         features = scratch.features
         for i in range(k):
             scratch.listed[i] = features[i]
+        put_back(self, scratch, k)
+
+    def put_back(self, scratch, k):
+        features = scratch.features
         for i in range(k - 1, -1, -1):
             j = scratch.drawn[i]
             features[i], features[j] = features[j], features[i]

@@ -26,6 +26,7 @@ from dtnumba.growing import (
     LEFT,
     LEFT_ROWS,
     MISSING_LEFT,
+    NO_SLOT,
     PRIORITY,
     SLOT,
     START,
@@ -41,7 +42,6 @@ from dtnumba.scan import Candidates, Limits
 from dtnumba.scan_words import N_CUTS
 from dtnumba.split_test import rejects
 from dtnumba.splitters import begin, divide, grow_few, inherit, is_few, look, pick_own, release
-from dtnumba.splitters.histogram import NO_SLOT
 from dtnumba.targets import (
     Work,
     block_size,
@@ -227,15 +227,19 @@ def seek(job, scratch, node):
 @inline
 def settle(job, scratch, node, n, weight):
     """Choose among the n candidates listed in ``listed`` and write the split of an open node, or make it a leaf."""
-    growing, out, limits = job.growing, scratch.candidates, job.limits
-    nodes, where, feature = growing.nodes, out.where, np.int64(0)
+    out = scratch.candidates
     winner = np.int64(choose(job.criterion, out.gain, out.information, scratch.listed, n))
-    if 0 <= winner < n:
-        feature = scratch.listed[winner]
-    if winner >= n or out.gain[feature] == NO_GAIN:  # a user's choice of what is not on offer
-        winner = np.int64(-1)
+    settle_on(job, scratch, node, scratch.listed[winner] if 0 <= winner < n else np.int64(-1), weight)
+
+
+def settle_on(job, scratch, node, feature, weight):
+    """Write the split of an open node by this candidate, or make it a leaf; there is no candidate below zero."""
+    growing, out, limits, is_split = job.growing, scratch.candidates, job.limits, feature >= 0
+    nodes, where, feature = growing.nodes, out.where, max(feature, np.int64(0))
+    if out.gain[feature] == NO_GAIN:  # a user's choice of what is not on offer
+        is_split = False
     improvement = weight / limits.total_weight * out.gain[feature]
-    if winner < 0 or improvement + EPSILON < limits.min_decrease or rejects(limits.test, job, scratch, node, feature):
+    if not is_split or improvement + EPSILON < limits.min_decrease or rejects(limits.test, job, scratch, node, feature):
         nodes[node, FEATURE] = LEAF
         release(job.splitter, growing, scratch.own, node)
         return
@@ -249,6 +253,9 @@ def settle(job, scratch, node, n, weight):
         growing.sums[node, 1, k] = out.sums[feature, k]
 
 
+jitable(settle_on)  # not inline: Python calls it, too, through ``settle``
+
+
 @inline
 def take_pair(growing, free, chunk_end):
     """Return room for two nodes, from ``free`` on or in a new chunk, and where the next ones go."""
@@ -256,6 +263,16 @@ def take_pair(growing, free, chunk_end):
         free = growing.room[FIRST_CHUNK] + take_ticket(growing.room) * CHUNK
         chunk_end = free + CHUNK
     return free, free + 2, chunk_end
+
+
+@inline
+def note_order(growing, root, n, free):
+    """Say that the n nodes below one, the last of which is before ``free``, were taken in the order of their numbers.
+
+    Left subtrees first, that is; and where another worker took a chunk in between, they do not lie together.
+    """
+    if n > 0 and free - growing.nodes[root, LEFT] == n:
+        growing.nodes[root, SLOT] = -n
 
 
 @inline

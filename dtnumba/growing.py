@@ -15,6 +15,8 @@ FEATURE, LEFT, LAST_LEFT, FIRST_RIGHT, MISSING_LEFT, START, STOP, DEPTH, SLOT, L
 N_COLUMNS = 10
 PARENT = N_COLUMNS  # only where interactions are constrained
 LEAF = -1
+# In the column SLOT: no table. Less: minus the number of nodes below, where these lie in the order of their numbers.
+NO_SLOT = -1
 
 # Columns of Growing.numbers
 GAIN, CUT, PRIORITY = range(3)

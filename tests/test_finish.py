@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import EXTREMES, Sample, examples, fit
 
-from dtnumba.finish import midpoint
+from dtnumba.finish import midpoint, number_nodes
+from dtnumba.growing import FEATURE, LEAF, LEFT, N_COLUMNS, NO_SLOT, SLOT
 from dtnumba.trees import check, depths
 
 INF = math.inf
@@ -191,3 +192,21 @@ def test_impurity_of_poisson_is_half_the_deviance():
     mean = y.mean()
     expected = np.mean([mean, math.log(1 / mean) - 1 + mean, 4 * math.log(4 / mean) - 4 + mean])
     assert leaf("poisson", y)[1] == pytest.approx(expected)
+
+
+@pytest.mark.small
+def test_subtrees_known_to_be_in_order_are_numbered_as_others():
+    """Two subtrees that were taken in the order of their numbers, below a node whose children were not."""
+    nodes = np.zeros((12, N_COLUMNS), np.int32)
+    nodes[:, FEATURE], nodes[:, LEFT], nodes[:, SLOT] = LEAF, LEAF, NO_SLOT
+    for node, left in ((0, 1), (2, 3), (3, 5), (1, 7), (7, 9)):
+        nodes[node, FEATURE], nodes[node, LEFT] = 0, left
+    found = []
+    for marks in ({}, {1: -4}, {2: -4}, {1: -4, 2: -4}):
+        for node, mark in marks.items():
+            nodes[node, SLOT] = mark
+        order, left, stack = (np.full(12, -7, np.int32) for _ in range(3))
+        m = number_nodes(nodes, order, left, stack)
+        found.append((m, order[:m].tolist(), left[:m].tolist()))
+    assert found[0][:2] == (11, [0, 1, 2, 7, 8, 9, 10, 3, 4, 5, 6])
+    assert all(other == found[0] for other in found)

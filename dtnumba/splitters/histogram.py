@@ -12,13 +12,12 @@ import numpy as np
 from dtnumba._jit import by_having, by_type, inline, jitable, part, prefetch
 from dtnumba.criteria import chooses_by_more
 from dtnumba.frontier import side_by_side
-from dtnumba.growing import FEATURE, LEAF, SLOT, START, STOP
+from dtnumba.growing import FEATURE, LEAF, NO_SLOT, SLOT, START, STOP
 from dtnumba.per_worker import per_worker
 from dtnumba.scan_bins import scan_bins
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
 from dtnumba.targets import holds_rows, item_of, packed_for, put_item
 
-NO_SLOT = -1
 # Below this many rows, walking the occupied bins beats clearing and scanning whole tables.
 DENSE_ROWS = 1024
 # Dense tables a worker may keep: enough for log2(rows) open nodes where memory allows.
