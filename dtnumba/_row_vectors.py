@@ -11,7 +11,6 @@ from dtnumba._jit import COMPILED
 
 COLUMNS = 32  # of a pass
 SPARE = 32  # bytes behind the codes
-AHEAD = 16  # rows whose codes are asked for ahead, where they are moved
 MOST_CLASSES = 8  # of a pass that counts them
 MOST_AT_ONCE = 255  # that rows count together before sums of bytes overflow
 
@@ -188,41 +187,6 @@ if COMPILED:
         _store(builder, builder.add(_load(builder, sums, place, _WORDS), builder.load(total)), sums, place)
         return end
 
-    def _emit_division(builder, codes, stride, rows, start, stop, column, shift, bound, buffer):
-        code_type = codes.type.pointee
-        left, n_right = (cgutils.alloca_once_value(builder, k) for k in (start, _WORD(0)))
-        shift, bound = (builder.trunc(k, code_type) if code_type.width < 64 else k for k in (shift, bound))
-        is_long = builder.icmp_unsigned(">", builder.sub(stop, start), _WORD(AHEAD))
-        far = builder.select(is_long, builder.sub(stop, _WORD(AHEAD)), start)
-
-        def divide(i):
-            row = builder.load(builder.gep(rows, [i]))
-            place = builder.mul(builder.zext(row, _WORD), stride)
-            code = builder.sub(builder.load(builder.gep(codes, [place])), shift)
-            goes_left = builder.zext(builder.icmp_unsigned("<=", code, bound), _WORD)
-            to_left, to_right = builder.load(left), builder.load(n_right)
-            builder.store(row, builder.gep(rows, [to_left]))
-            builder.store(row, builder.gep(buffer, [to_right]))
-            builder.store(builder.add(to_left, goes_left), left)
-            builder.store(builder.add(to_right, builder.sub(_WORD(1), goes_left)), n_right)
-
-        with cgutils.for_range_slice(builder, start, far, _WORD(1), _WORD, inc=True) as (i, _):
-            next_row = _word_at(builder, rows, builder.add(i, _WORD(AHEAD)))
-            _ask_for(builder, builder.gep(codes, [builder.mul(next_row, stride)]))
-            divide(i)
-        with cgutils.for_range_slice(builder, far, stop, _WORD(1), _WORD, inc=True) as (i, _):
-            divide(i)
-        border = builder.load(left)
-        with cgutils.for_range_slice(builder, _WORD(0), builder.load(n_right), _WORD(1), _WORD, inc=True) as (i, _):
-            builder.store(builder.load(builder.gep(buffer, [i])), builder.gep(rows, [builder.add(border, i)]))
-        return border
-
-    def _ask_for(builder, pointer):
-        byte, word = _BYTE.as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        asked = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        builder.call(asked, [builder.bitcast(pointer, byte), word(0), word(3), word(1)])
-
     _PLACES = (types.uint64,) * 3  # start, stop, column
 
     @intrinsic
@@ -250,15 +214,6 @@ if COMPILED:
         """Do as ``add_records`` for numbers: counts to sums[column:], moments to sums[step + column:]."""
         kinds = codes, rows, *_PLACES, cuts, moments, weights, sums, types.uint64
         return types.uint64(*kinds), _as_pass("moments", _emit_moments)
-
-    @intrinsic
-    def divide_rows(typingctx, codes, rows, start, stop, column, shift, bound, buffer):
-        """Move rows[start:stop] with code - shift <= bound to the front, in order; return where the others begin.
-
-        Codes wrap around below zero, so a shift by the missing code brings that one to the front of all.
-        """
-        kinds = codes, rows, *_PLACES, types.uint64, types.uint64, buffer
-        return types.uint64(*kinds), _as_pass("division", _emit_division)
 
     @intrinsic
     def at_most_among_16(typingctx, array, at, bound):
@@ -309,13 +264,6 @@ else:
             sums[columns + int(step)] += int(weights[row]) * moments[row, 0]
 
         return _add_rows(codes, rows, start, stop, column, cuts, lambda row: int(weights[row]), add)
-
-    def divide_rows(codes, rows, start, stop, column, shift, bound, buffer):
-        here = rows[int(start) : int(stop)]
-        shifted = codes[here, int(column)] - codes.dtype.type(shift)
-        goes_left = shifted <= codes.dtype.type(bound)
-        here[:] = np.concatenate([here[goes_left], here[~goes_left]])
-        return int(start) + int(np.count_nonzero(goes_left))
 
     def at_most_among_16(array, at, bound):
         return np.uint64(np.count_nonzero(array[int(at) : int(at) + 16] <= bound))

@@ -12,7 +12,6 @@ from dtnumba._row_vectors import (
     add_moments,
     add_records,
     at_most_among_16,
-    divide_rows,
     find_extremes,
 )
 
@@ -42,12 +41,6 @@ def _add_labels(codes, rows, start, stop, column, cuts, labels, weights, sums, s
 def _add_moments(codes, rows, start, stop, column, cuts, moments, weights, sums, step):
     words = np.uint64(start), np.uint64(stop), np.uint64(column)
     return add_moments(codes, rows, words[0], words[1], words[2], cuts, moments, weights, sums, np.uint64(step))
-
-
-@kernel
-def _divide_rows(codes, rows, start, stop, column, shift, bound, buffer):
-    words = np.uint64(start), np.uint64(stop), np.uint64(column)
-    return divide_rows(codes, rows, words[0], words[1], words[2], np.uint64(shift), np.uint64(bound), buffer)
 
 
 @kernel
@@ -154,21 +147,6 @@ def test_a_pass_stops_before_bytes_overflow():
     assert _add_records(table.codes, table.rows, 5, 600, 0, table.cuts, records, sums, table.step) == 5 + 2
     records[table.rows[5]] = 2 * (MOST_AT_ONCE + 1)
     assert _add_records(table.codes, table.rows, 5, 600, 0, table.cuts, records, sums, table.step) == 5
-
-
-@pytest.mark.parametrize("n", [1, 2, 17, 600])
-@pytest.mark.parametrize("missing_left", [False, True])
-def test_rows_are_divided_in_order(n, missing_left):
-    table, missing, cut = _Table(2), 9, 4
-    codes = table.codes % (missing + 1)
-    rows, buffer = table.rows.copy(), np.zeros(600, np.uint32)
-    shift = missing if missing_left else 0
-    border = _divide_rows(codes, rows, 0, n, 1, shift, (cut - shift) & 255, buffer)
-    own = codes[table.rows[:n], 1]
-    goes_left = (own <= cut) | ((own == missing) & missing_left)
-    assert border == goes_left.sum()
-    expected = [*table.rows[:n][goes_left], *table.rows[:n][~goes_left], *table.rows[n:]]
-    assert rows.tolist() == expected
 
 
 def test_ends_at_most_a_bound_are_counted():

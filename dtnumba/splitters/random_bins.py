@@ -11,9 +11,9 @@ import numpy as np
 
 from dtnumba import rng
 from dtnumba._jit import COMPILED, by_having, inline, jitable, part
-from dtnumba._row_vectors import COLUMNS, SPARE, at_most_among_16, divide_rows, find_extremes
+from dtnumba._row_vectors import COLUMNS, SPARE, at_most_among_16, find_extremes
 from dtnumba.criteria import NO_GAIN, chooses_by_more
-from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
+from dtnumba.growing import START, STOP
 from dtnumba.monotone import is_free
 from dtnumba.per_worker import per_worker
 from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
@@ -147,15 +147,6 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
         if varying >= 0:
             return varying
         return _look_at_all(job.target, self, job, scratch, node, first, last, total)
-
-    def divide(self, job, scratch, node):
-        nodes = job.growing.nodes
-        f, cut = np.int64(nodes[node, FEATURE]), np.int64(nodes[node, LAST_LEFT])
-        # Missing rows have the largest code; where they go left, it is made the smallest one.
-        shift = self.n_codes[f] if nodes[node, MISSING_LEFT] else 0
-        bound, (start, stop) = (cut - shift) & _LAST_CODE, _edges(job, node)
-        edges = (np.uint64(f), np.uint64(shift), np.uint64(bound))
-        return np.int64(divide_rows(self.codes, self.rows, start, stop, *edges, scratch.own.buffer))
 
     def cut_between(self, job, scratch, f, node, below, above):
         cut, scratch.candidates.cut[f] = draw_cut(self, job, node, f, below, above)
