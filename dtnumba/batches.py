@@ -67,7 +67,7 @@ def bin_batches(
     -------
     BinnedTable
         One byte a value; two or four where a category has more than 255 levels. It is the same however the rows are
-        cut into batches. Up to 50,000 rows, its codes are those that ``fit`` makes of the values; above, its edges come
+        cut into batches. Up to 25,000 rows, its codes are those that ``fit`` makes of the values; above, its edges come
         from a sample of so many rows.
 
     Examples

@@ -1,7 +1,7 @@
 """Values as small integer codes: histogram codes (at most 255 values a column) and exact rank codes.
 
 A code orders like the value, and the last one of a column, ``n_codes``, stands for missing. Edges of a histogram are
-quantiles over all rows up to 50k rows and over a seeded sample above, weights ignored; a column of at most 255
+quantiles over all rows up to 25k rows and over a seeded sample above, weights ignored; a column of at most 255
 distinct values gets one code a value, whatever the number of rows. Quantiles do not look at the target, so codes of one
 data set may be shared by the folds of a cross-validation.
 
@@ -31,7 +31,7 @@ from dtnumba.sorting import (
 )
 from dtnumba.table import values_of
 
-SAMPLE_ROWS = 50_000
+SAMPLE_ROWS = 25_000
 MOST_BINS = 255
 _RUN = 16  # equal values in a row, up to which a column counts as one of distinct values
 
