@@ -365,6 +365,13 @@ def stakes_of(priors: Any, costs: Any, labels: Labels, *, alters: bool = True) -
 NO_STAKES = Stakes(None, None, None)
 
 
+def likeliest(shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the column of the largest share of every row, the first on ties; no share is NaN."""
+    if shares.shape[1] == 2:  # argmax along so short an axis took 3 % of predicting with 20 deep trees
+        return (shares[:, 1] > shares[:, 0]).astype(np.int64)
+    return np.asarray(shares.argmax(axis=1))
+
+
 def commonest(value: NDArray[np.float64], n_classes: Sequence[int], voting: Any) -> NDArray[np.float64]:
     """Return one vote for the label of each output in place of shares: the commonest class, or that of least cost."""
     votes, start = np.zeros_like(value), 0

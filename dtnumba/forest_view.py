@@ -104,6 +104,10 @@ class ForestView:
         return float(np.log2(np.diff(self.trees.root) + 1).sum())
 
     @cached_property
+    def _is_two_way(self) -> bool:
+        return self.trees.is_two_way  # a look at every node
+
+    @cached_property
     def _n_extra(self) -> int:
         """Columns of an answer that are what others leave to one."""
         from dtnumba.packed_forest import says_second
@@ -115,7 +119,7 @@ class ForestView:
 
         Of two classes, the share of the second is added up, and the first has the rest.
         """
-        if not self.trees.is_two_way:
+        if not self._is_two_way:
             from dtnumba.mixtures import forest_says
 
             told = forest_says(table, self.trees, _jit.n_workers(n_jobs), self.n_classes, voting)

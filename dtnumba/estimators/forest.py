@@ -14,7 +14,7 @@ from dtnumba import _jit, rng
 from dtnumba.binned_table import read_features
 from dtnumba.categories import check_same_levels
 from dtnumba.constraints import constrained
-from dtnumba.costs import NO_STAKES, LeastCost, Stakes
+from dtnumba.costs import NO_STAKES, LeastCost, Stakes, likeliest
 from dtnumba.drawn_rows import Drawing, drawing_of
 from dtnumba.estimators._base import Classifier, Regressor
 from dtnumba.estimators._docs import documented
@@ -670,7 +670,7 @@ class ForestClassifier(Forest, Classifier):
 
 def _codes(shares: NDArray[np.float64], rule: LeastCost | None) -> NDArray[np.int64]:
     """Return the class for every row of shares."""
-    return np.asarray(shares.argmax(axis=1)) if rule is None else rule.codes(shares)
+    return likeliest(shares) if rule is None else rule.codes(shares)
 
 
 class ForestRegressor(Forest, Regressor):
