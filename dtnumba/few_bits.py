@@ -24,9 +24,9 @@ from dtnumba._jit import (
     turn_8_by_8,
 )
 from dtnumba.criteria import NO_GAIN, TIE
-from dtnumba.frontier import draw, list_drawn
-from dtnumba.grow import NO_LIMIT, admit_children, note_order, settle, take_pair
-from dtnumba.growing import FEATURE, LAST_LEFT, LEAF, MISSING_LEFT, START, STOP, UNKNOWN
+from dtnumba.frontier import draw, put_back
+from dtnumba.grow import NO_LIMIT, admit_children, note_order, settle_on, take_pair
+from dtnumba.growing import FEATURE, LEAF, START, STOP, UNKNOWN
 from dtnumba.monotone import AnyShape
 from dtnumba.per_worker import per_worker
 from dtnumba.scan import is_legal, record_cut
@@ -191,10 +191,9 @@ def grow_on_bits(splitter, job, scratch, root, free, chunk_end):
         if is_pure(target, total, splitter, start, start):
             nodes[node, FEATURE] = LEAF
             continue
-        _seek(splitter, job, scratch, n, node, members, total)
+        left_rows = _seek(splitter, job, scratch, n, node, members, total)
         if nodes[node, FEATURE] == LEAF:
             continue
-        left_rows = rows_left(splitter, nodes, few, node, members)
         left, free, chunk_end = take_pair(growing, free, chunk_end)
         n_nodes += 2
         admit_children(growing, job.limits, node, nodes[node, START] + np.int64(bit_count(left_rows)), left)
@@ -209,9 +208,9 @@ def grow_on_bits(splitter, job, scratch, root, free, chunk_end):
 
 @inline
 def _seek(splitter, job, scratch, n, node, members, total):
-    """Write the best split of a node, or make it a leaf."""
+    """Write the best split of a node, or make it a leaf; return which rows go left."""
     growing, limits, few, p = job.growing, job.limits, scratch.few, len(scratch.features)
-    weight, looked_at = weight_of(job.target, total), np.int64(0)
+    weight, looked_at, feature, left_rows = weight_of(job.target, total), np.int64(0), np.int64(-1), np.uint64(0)
     if weight >= 2.0 * limits.min_weight_leaf:
         last, found, m = min(limits.n_drawn, p), np.uint64(0), list_members(few, members)
         while found == 0 and looked_at < p:
@@ -223,22 +222,14 @@ def _seek(splitter, job, scratch, n, node, members, total):
                 if m != _TWO:
                     found = list_cuts(splitter, scratch, i, members, m, found)
                 elif found == 0:  # there is one way to part two rows, so the first feature that does wins
-                    found = record_pair(splitter, job, scratch, i, total)
+                    feature = scratch.features[i]
+                    found = left_rows = record_pair(splitter, job, scratch, i, total)
             looked_at, last = last, last + 1
-        if found > 0 and m != _TWO:
-            record_best(splitter, job, scratch, members, m, total, found)
-        list_drawn(job.features, scratch, looked_at)
-    settle(job, scratch, node, looked_at, weight)
-
-
-@inline
-def rows_left(splitter, nodes, few, node, members):
-    """Return which rows of a node that has its split go left."""
-    f = np.uint64(nodes[node, FEATURE])
-    left = at_most_among_64(few.codes, f * _FEW, np.uint64(nodes[node, LAST_LEFT])) & members
-    if nodes[node, MISSING_LEFT]:
-        left |= equal_among_64(few.codes, f * _FEW, np.uint64(splitter.n_codes[f])) & members
-    return left
+        if m != _TWO:
+            feature, left_rows = record_best(splitter, job, scratch, members, m, total, found)
+        put_back(job.features, scratch, looked_at)
+    settle_on(job, scratch, node, feature, weight)
+    return left_rows
 
 
 @inline
@@ -306,7 +297,7 @@ def list_cuts(splitter, scratch, i, members, m, group):
 
 @inline
 def record_pair(splitter, job, scratch, i, total):
-    """Write the cut between two rows by the i-th drawn feature among the candidates; return whether there is one."""
+    """Write the cut between two rows by the i-th drawn feature among the candidates; return which row goes left."""
     few, f, target = scratch.few, scratch.features[i], job.target
     base, below, above = np.uint64(f) * _FEW, few.ids[0], few.ids[_ONE]
     if few.codes[base + below] == few.codes[base + above]:
@@ -320,12 +311,12 @@ def record_pair(splitter, job, scratch, i, total):
         code, after = np.int64(few.codes[base + below]), np.int64(few.codes[base + above])
         split = (np.int64(1), code, after, np.int64(0), after == splitter.n_codes[f])
         record_cut(target, splitter, job, total, scratch.work, scratch.candidates, f, left, split)
-    return _ONE
+    return _ONE << below
 
 
 @inline
 def record_best(splitter, job, scratch, members, m, total, n_groups):
-    """Write the best of the cuts listed among the candidates."""
+    """Write the best of the cuts listed among the candidates; return its feature and which rows go left, or -1."""
     few, work, target, limits = scratch.few, scratch.work, job.target, job.limits
     scores, criterion, planes = work.scores, job.criterion, bit_planes(target, few.planes)
     least, most = np.uint64(limits.min_samples_leaf), m - np.uint64(limits.min_samples_leaf)
@@ -348,7 +339,7 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
         scores[k] = NO_GAIN
     largest, best, place = largest_of(scores, np.uint64(0), n_scores), np.uint64(0), _ALL
     if largest == NO_GAIN:
-        return
+        return np.int64(-1), np.uint64(0)
     # Rows do not stand in the order of their codes, so of near-equal scores the first place wins.
     slack = TIE * _scale_of(scratch, m, n_groups, largest)
     bar = largest - slack if slack < np.inf else largest
@@ -367,6 +358,7 @@ def record_best(splitter, job, scratch, members, m, total, n_groups):
     split = (np.int64(bit_count(left_rows)), np.int64(code), after, side, has_missing)
     left = sums_of_bits(target, left_rows, planes)
     record_cut(target, splitter, job, total, work, scratch.candidates, f, left, split)
+    return f, left_rows
 
 
 @inline
