@@ -48,7 +48,7 @@ from dtnumba.partition import partition_rows, partition_sequence
 from dtnumba.scan import MISSING, ROW
 from dtnumba.split_test import NoTest
 from dtnumba.splitters import divide, look
-from dtnumba.splitters.histogram import DENSE_ROWS, Histogram, fill_rows
+from dtnumba.splitters.histogram import DENSE_ROWS, Histogram, fill_rows, free_all
 from dtnumba.splitters.presorted import Presorted
 from dtnumba.targets import is_pure, n_sums_of, rank_rows, store, sum_rows, weight_of, zero
 
@@ -415,6 +415,5 @@ def _grow_apart(job, scratches, subtrees, n_nodes, workers):
     job.growing.room[:] = 0, n_nodes
     if isinstance(numbers_of(job.splitter), Histogram):
         own = scratches.own.inner if hasattr(job.splitter, "is_level") else scratches.own
-        free = own.free  # every table is free again
-        free[:, 0], free[:, 1:] = free.shape[1] - 2, np.arange(free.shape[1] - 1)
+        free_all(own.free)
     launch(GrowSubtrees(job, scratches, roots, _counter()), workers)

@@ -13,6 +13,8 @@ from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClas
 from dtnumba._jit import COMPILED
 from dtnumba.criteria import CRITERIA, names_for
 from dtnumba.grow_tree import PARALLEL_ROWS
+from dtnumba.per_worker import per_worker
+from dtnumba.splitters import histogram
 
 SPLITTERS = {
     "exact": {"splitter": "best", "max_bins": None},
@@ -411,6 +413,24 @@ def test_the_number_of_threads_changes_no_bit(criterion, params):
     trees.check(alone.trees_, 5)
     for n_jobs in (2, 3, 8):
         assert same_trees(alone.trees_, fit(sample, criterion, n_jobs=n_jobs, **params).trees_), n_jobs
+
+
+@pytest.mark.parametrize("n_kept", [2, 3, 6, 7, 24])
+def test_threads_keep_few_tables_of_wide_data(monkeypatch, n_kept):
+    """Each worker's list of free tables begins anew for subtrees, however many tables fit."""
+    X, y, _ = large_table(0)
+    sample = Sample(X, np.digitize(y, [-1, 1]), None)
+    alone = fit(sample, "gini", max_bins=255)
+    monkeypatch.setattr(histogram, "KEPT_TABLES", n_kept)
+    assert same_trees(alone.trees_, fit(sample, "gini", n_jobs=2, max_bins=255).trees_)
+
+
+def test_freed_tables_are_those_that_a_new_scratch_has():
+    for n_slots in range(1, 30):
+        free = per_worker(3, n_slots + 1, np.int64, -7)
+        histogram.free_all(free)
+        assert (free[..., 0] == n_slots - 1).all()
+        assert (free[..., 1:] == np.arange(n_slots)).all()
 
 
 @pytest.mark.parametrize("params", [{}, {"max_bins": 255}, {"splitter": "random"}], ids=str)

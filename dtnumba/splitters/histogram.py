@@ -158,8 +158,7 @@ slot_of = by_type("slot_of")
 def _new_scratch(splitter, n, workers, n_slots):
     p, table = splitter.codes.shape[1], splitter.codes.shape[1] * splitter.n_bins * splitter.width
     free = per_worker(workers, n_slots + 1, np.int64)
-    free[..., 0] = n_slots - 1
-    free[..., 1:] = np.arange(n_slots)
+    free_all(free)
     return HistogramScratch(
         np.empty((workers, n_slots * table + 64), np.int64),
         per_worker(workers, table + 64, np.int64, 0),
@@ -168,6 +167,13 @@ def _new_scratch(splitter, n, workers, n_slots):
         free,
         np.empty((workers, n), np.uint32),
     )
+
+
+def free_all(free):
+    """Make every kept table of every worker free; the last one is never in the list (see ``_take_slot``)."""
+    n_slots = free.shape[-1] - 1
+    free[..., 0] = n_slots - 1
+    free[..., 1:] = np.arange(n_slots)
 
 
 @inline
