@@ -189,6 +189,13 @@ if COMPILED:
 
         return types.uint64(types.uint64), codegen
 
+    def ask_for(builder, pointer):
+        """Ask for the cache line of a pointer, to be read soon; for those who write instructions."""
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        asked = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        builder.call(asked, [builder.bitcast(pointer, byte), word(0), word(3), word(1)])
+
     @intrinsic
     def prefetch(typingctx, array, i, j):
         """Ask for the cache line of array[i] of a C-ordered array, ``j`` items on, to be read soon."""
@@ -198,11 +205,7 @@ if COMPILED:
             items = args[1]
             for axis in range(1, signature.args[0].ndim):
                 items = builder.mul(items, builder.extract_value(view.shape, axis))
-            pointer = builder.gep(view.data, [builder.add(items, args[2])])
-            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-            name = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-            asked = builder.module.declare_intrinsic("llvm.prefetch", [byte], name)
-            builder.call(asked, [builder.bitcast(pointer, byte), word(0), word(3), word(1)])
+            ask_for(builder, builder.gep(view.data, [builder.add(items, args[2])]))
             return context.get_dummy_value()
 
         return types.void(array, types.uint64, types.uint64), codegen
@@ -238,8 +241,8 @@ if COMPILED:
 
         return types.uint64(array, types.uint64), codegen
 
-    def _all_lanes(builder, value, lanes):
-        """Return a vector of the same number in every lane."""
+    def all_lanes(builder, value, lanes):
+        """Return a vector of the same number in every lane; for those who write instructions."""
         vector = ir.VectorType(value.type, lanes)
         first = builder.insert_element(vector(ir.Undefined), value, ir.IntType(32)(0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
@@ -254,7 +257,7 @@ if COMPILED:
                 data = context.make_array(signature.args[0])(context, builder, args[0]).data
                 item = data.type.pointee
                 pointer = builder.bitcast(builder.gep(data, [args[1]]), ir.VectorType(item, 64).as_pointer())
-                bounds = _all_lanes(builder, builder.trunc(args[2], item), 64)
+                bounds = all_lanes(builder, builder.trunc(args[2], item), 64)
                 found = builder.icmp_unsigned(comparison, builder.load(pointer, align=1), bounds)
                 return builder.bitcast(found, ir.IntType(64))
 
@@ -275,7 +278,7 @@ if COMPILED:
                 pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
                 bound = args[2] if lanes == 8 else builder.fptrunc(args[2], data.type.pointee)
                 found = builder.fcmp_ordered(
-                    comparison, builder.load(pointer, align=4), _all_lanes(builder, bound, lanes)
+                    comparison, builder.load(pointer, align=4), all_lanes(builder, bound, lanes)
                 )
                 return builder.zext(builder.bitcast(found, ir.IntType(lanes)), ir.IntType(64))
 
@@ -299,7 +302,7 @@ if COMPILED:
             vector, word = ir.VectorType(ir.IntType(64), 8), ir.IntType(64)
             none = vector(None)
             lanes = ir.VectorType(ir.IntType(32), 8)
-            so_far = alloca_once_value(builder, _all_lanes(builder, args[5], 8))
+            so_far = alloca_once_value(builder, all_lanes(builder, args[5], 8))
             with for_range_slice(builder, word(0), args[2], word(8), word) as (step, _):
                 source = builder.gep(data, [builder.add(args[1], step)])
                 found = builder.load(builder.bitcast(source, vector.as_pointer()), align=8)
@@ -331,7 +334,7 @@ if COMPILED:
             word, half = ir.IntType(64), ir.IntType(32)
             eight, sixteen = ir.VectorType(word, 8), ir.VectorType(half, 16)
             lanes = ir.VectorType(half, 16)
-            so_far = alloca_once_value(builder, _all_lanes(builder, builder.trunc(args[5], half), 16))
+            so_far = alloca_once_value(builder, all_lanes(builder, builder.trunc(args[5], half), 16))
             with for_range_slice(builder, word(0), args[2], word(16), word) as (step, _):
                 halves = []
                 for part in (0, 8):
@@ -391,7 +394,7 @@ if COMPILED:
             item = data.type.pointee
             vector = ir.VectorType(item, 64)
             pointer = builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer())
-            bounds = _all_lanes(builder, builder.trunc(args[2], item), 64)
+            bounds = all_lanes(builder, builder.trunc(args[2], item), 64)
             values = builder.load(pointer, align=1)
             marked = builder.bitcast(args[3], ir.VectorType(ir.IntType(1), 64))
             counts = builder.and_(builder.icmp_unsigned(">", values, bounds), marked)
@@ -459,10 +462,10 @@ if COMPILED:
                     found = [builder.load(total) for total in totals]
                     for step in range(unrolled):
                         i = builder.add(first, word(step))
-                        row = _all_lanes(builder, builder.load(builder.gep(code, [i])), 8)
+                        row = all_lanes(builder, builder.load(builder.gep(code, [i])), 8)
                         twice = builder.shl(i, word(1))
                         pair = [builder.load(builder.gep(number, [builder.add(twice, word(k))])) for k in range(2)]
-                        pair = [_all_lanes(builder, item, 8) for item in pair]
+                        pair = [all_lanes(builder, item, 8) for item in pair]
                         for j, bounds_8 in enumerate(own):
                             is_below = builder.icmp_signed("<", row, bounds_8)
                             for k in range(2):
@@ -494,7 +497,7 @@ if COMPILED:
         def codegen(context, builder, signature, args):
             value, place = (context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 1))
             vector, words, word = ir.VectorType(ir.DoubleType(), 8), ir.VectorType(ir.IntType(64), 8), ir.IntType(64)
-            bounds = _all_lanes(builder, args[3], 8)
+            bounds = all_lanes(builder, args[3], 8)
             best, block = alloca_once_value(builder, words([-1] * 8)), alloca_once_value(builder, words([0] * 8))
             with for_range_slice(builder, word(0), args[2], word(8), word) as (at, _):
                 here = builder.load(builder.bitcast(builder.gep(value, [at]), vector.as_pointer()), align=8)
@@ -502,11 +505,11 @@ if COMPILED:
                 own = builder.select(builder.fcmp_ordered(">", here, bounds), own, words([-1] * 8))
                 is_less = builder.icmp_unsigned("<", own, builder.load(best))
                 builder.store(builder.select(is_less, own, builder.load(best)), best)
-                builder.store(builder.select(is_less, _all_lanes(builder, at, 8), builder.load(block)), block)
+                builder.store(builder.select(is_less, all_lanes(builder, at, 8), builder.load(block)), block)
             name = "llvm.vector.reduce.umin.v8i64"
             reduce = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(word, [words]))
             least = builder.call(reduce, [builder.load(best)])
-            is_least = builder.icmp_unsigned("==", builder.load(best), _all_lanes(builder, least, 8))
+            is_least = builder.icmp_unsigned("==", builder.load(best), all_lanes(builder, least, 8))
             lane = builder.cttz(builder.bitcast(is_least, ir.IntType(8)), ir.IntType(1)(0))
             lane = builder.and_(builder.zext(lane, word), word(7))
             return builder.add(builder.extract_element(builder.load(block), lane), lane)
@@ -529,8 +532,8 @@ if COMPILED:
                 def of_feature(pair):
                     items = [builder.extract_value(args[pair], k) for k in range(2)]
                     if n_rows == 8:
-                        return _all_lanes(builder, items[0], 8)
-                    halves = [_all_lanes(builder, item, 8) for item in items]
+                        return all_lanes(builder, items[0], 8)
+                    halves = [all_lanes(builder, item, 8) for item in items]
                     return builder.shuffle_vector(*halves, ir.VectorType(lane, 8)([0] * 4 + [8] * 4))
 
                 narrow = ir.VectorType(code.type.pointee, 8)
@@ -549,7 +552,7 @@ if COMPILED:
                     firsts = row if firsts is None else firsts
                     is_below = builder.icmp_signed("<", row, bounds)
                     for k in range(2):
-                        item = _all_lanes(builder, builder.load(builder.gep(number, [word(2 * i + k)])), 8)
+                        item = all_lanes(builder, builder.load(builder.gep(number, [word(2 * i + k)])), 8)
                         totals[k] = builder.add(totals[k], builder.select(is_below, item, vector(None)))
                 columns = builder.extract_value(out.shape, 1)
                 for k, total in enumerate(totals):

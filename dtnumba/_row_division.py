@@ -14,14 +14,11 @@ if COMPILED:
     from numba.core import cgutils, types
     from numba.extending import intrinsic
 
+    from dtnumba._jit import all_lanes, ask_for
+
     _AT_ONCE, _AHEAD = 16, 16  # rows moved together, and rows whose codes are asked for ahead where they are not
     _HALF, _WORD = ir.IntType(32), ir.IntType(64)
     _ROWS, _PLACES, _MARKS = (ir.VectorType(item, _AT_ONCE) for item in (_HALF, _WORD, ir.IntType(1)))
-
-    def _same(builder, number, vector):
-        none = vector(ir.Undefined)
-        first = builder.insert_element(none, number, _HALF(0))
-        return builder.shuffle_vector(first, none, ir.VectorType(_HALF, _AT_ONCE)([0] * _AT_ONCE))
 
     def _one(builder, codes, rows, left, n_right, buffer, goes_left, i):
         """Move one row; its right place is written, too, and overwritten if it goes left."""
@@ -37,8 +34,8 @@ if COMPILED:
         """Move sixteen rows. What is written behind those that move was read before, or is written again."""
         item, vector = codes.type.pointee, _ROWS.as_pointer()
         row = builder.load(builder.bitcast(builder.gep(rows, [i]), vector), align=4)
-        step = builder.mul(builder.zext(row, _PLACES), _same(builder, stride, _PLACES))
-        place = builder.add(step, _same(builder, builder.ptrtoint(codes, _WORD), _PLACES))
+        step = builder.mul(builder.zext(row, _PLACES), all_lanes(builder, stride, _AT_ONCE))
+        place = builder.add(step, all_lanes(builder, builder.ptrtoint(codes, _WORD), _AT_ONCE))
         # A code is read as part of the four bytes that it lies in: those of an array's last code may end behind it.
         whole = builder.and_(place, _PLACES([-4 % (1 << 64)] * _AT_ONCE)) if item.width < 32 else place
         pointers = builder.inttoptr(whole, ir.VectorType(_HALF.as_pointer(), _AT_ONCE))
@@ -49,8 +46,8 @@ if COMPILED:
             first_bit = builder.shl(builder.and_(builder.trunc(place, _ROWS), _ROWS([3] * _AT_ONCE)), _ROWS([3] * 16))
             found = builder.lshr(found, first_bit)
         mask = _ROWS([(1 << item.width) - 1] * _AT_ONCE)
-        code = builder.and_(builder.sub(found, _same(builder, builder.zext(shift, _HALF), _ROWS)), mask)
-        goes_left = builder.icmp_unsigned("<=", code, _same(builder, builder.zext(bound, _HALF), _ROWS))
+        code = builder.and_(builder.sub(found, all_lanes(builder, builder.zext(shift, _HALF), _AT_ONCE)), mask)
+        goes_left = builder.icmp_unsigned("<=", code, all_lanes(builder, builder.zext(bound, _HALF), _AT_ONCE))
         pack = builder.module.declare_intrinsic(
             "llvm.x86.avx512.mask.compress.v16i32", fnty=ir.FunctionType(_ROWS, [_ROWS, _ROWS, _MARKS])
         )
@@ -93,7 +90,7 @@ if COMPILED:
                 far = builder.select(is_long, builder.sub(stop, _WORD(_AHEAD)), start)
                 with cgutils.for_range_slice(builder, start, far, _WORD(1), _WORD, inc=True) as (i, _):
                     ahead = builder.load(builder.gep(rows, [builder.add(i, _WORD(_AHEAD))]))
-                    _ask_for(builder, builder.gep(codes, [builder.mul(builder.zext(ahead, _WORD), n_columns)]))
+                    ask_for(builder, builder.gep(codes, [builder.mul(builder.zext(ahead, _WORD), n_columns)]))
                     _one(builder, code_at, rows, left, n_right, buffer, goes_left, i)
             with cgutils.for_range_slice(builder, far, stop, _WORD(1), _WORD, inc=True) as (i, _):
                 _one(builder, code_at, rows, left, n_right, buffer, goes_left, i)
@@ -104,12 +101,6 @@ if COMPILED:
 
         kinds = codes, rows, *(types.uint64,) * 5, buffer
         return types.uint64(*kinds), codegen
-
-    def _ask_for(builder, pointer):
-        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        asked = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        builder.call(asked, [builder.bitcast(pointer, byte), word(0), word(3), word(1)])
 
 else:
 

@@ -19,6 +19,8 @@ if COMPILED:
     from numba.core import cgutils, types
     from numba.extending import intrinsic
 
+    from dtnumba._jit import all_lanes
+
     _BYTE, _WORD = ir.IntType(8), ir.IntType(64)
     _BYTES, _PAIRS, _WORDS = (ir.VectorType(ir.IntType(bits), COLUMNS) for bits in (8, 16, 64))
 
@@ -37,12 +39,6 @@ if COMPILED:
     def _store(builder, value, data, place):
         builder.store(value, _at(builder, data, place, value.type), align=_bytes_of(value.type))
 
-    def _same(builder, number, vector):
-        """Return a vector of equal numbers."""
-        none, lane, n = vector(ir.Undefined), ir.IntType(32), vector.count
-        first = builder.insert_element(none, number, lane(0))
-        return builder.shuffle_vector(first, none, ir.VectorType(lane, n)([0] * n))
-
     def _word_at(builder, data, place):
         """Load a number that is not below zero as a word."""
         number = builder.load(builder.gep(data, [place]))
@@ -51,7 +47,7 @@ if COMPILED:
     def _add_if(builder, mask, slot, number, vector=_BYTES):
         """Add a number to the items of a vector where a mask is set: one instruction of AVX-512."""
         before = builder.load(slot)
-        after = builder.add(before, _same(builder, number, vector))
+        after = builder.add(before, all_lanes(builder, number, vector.count))
         builder.store(builder.select(mask, after, before), slot)
 
     def _add_to_words(builder, value, data, place):
@@ -221,7 +217,7 @@ if COMPILED:
 
         def codegen(context, builder, signature, args):
             data, vector = _data(context, builder, signature, args, 0), ir.VectorType(ir.DoubleType(), 16)
-            values, bounds = _load(builder, data, args[1], vector), _same(builder, args[2], vector)
+            values, bounds = _load(builder, data, args[1], vector), all_lanes(builder, args[2], vector.count)
             found = builder.bitcast(builder.fcmp_ordered("<=", values, bounds), ir.IntType(16))
             return builder.zext(builder.ctpop(found), _WORD)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dtnumba._jit import COMPILED, above_among_8, by_having, by_type, inline, jitable, lowest_bit
 from dtnumba.criteria import NO_GAIN, TIE, information_of
-from dtnumba.monotone import in_order
+from dtnumba.monotone import in_order, is_free
 from dtnumba.targets import add, keep, rest, split_gain, split_score, store, weight_of, zero
 
 CONSTANT, BARREN, FOUND = 0, 1, 2
@@ -200,6 +200,12 @@ def is_heavier(target, left, right):
 def heavy_enough(target, left, right, least):
     """Tell whether both children have the least weight of a leaf."""
     return least <= 0.0 or (weight_of(target, left) >= least and weight_of(target, right) >= least)
+
+
+@inline
+def all_are_legal(limits):
+    """Tell whether every cut that parts the rows of a node is legal."""
+    return limits.min_samples_leaf <= 1 and limits.min_weight_leaf <= 0.0 and is_free(limits.monotone)
 
 
 @inline

@@ -18,8 +18,7 @@ from dtnumba._jit import (
     nonzero_among_64,
 )
 from dtnumba.criteria import NO_GAIN, TIE
-from dtnumba.monotone import is_free
-from dtnumba.scan import bar_above, is_legal, record_cut
+from dtnumba.scan import all_are_legal, bar_above, is_legal, record_cut
 from dtnumba.scan_words import GROUP, has_words, may_round, scan_words
 from dtnumba.targets import (
     bin_sums,
@@ -182,7 +181,7 @@ def _scan_at_once(target, splitter, width, hist, base, clears, masks, features, 
             else:
                 scores[k] = NO_GAIN
         above, block = np.uint64(0), np.uint64(0)
-        if bar == NO_GAIN and least <= 1 and limits.min_weight_leaf <= 0.0 and is_free(limits.monotone):
+        if bar == NO_GAIN and all_are_legal(limits):
             block, above, end, scale = _find_largest(scores, end)
         while above != 0 or block < end:
             if above == 0:  # eight scores at a time are held against the bar: most are below

@@ -12,6 +12,7 @@ from dtnumba._jit import (
     above_among_8,
     at_least_among_16,
     by_having,
+    by_type,
     inline,
     jitable,
     largest_of,
@@ -20,8 +21,7 @@ from dtnumba._jit import (
     running_sums,
 )
 from dtnumba.criteria import NO_GAIN, TIE, has_rough_gain, rough_gain
-from dtnumba.monotone import is_free
-from dtnumba.scan import bar_above, is_legal, record_cut
+from dtnumba.scan import all_are_legal, bar_above, is_legal, record_cut
 from dtnumba.targets import bin_sums, rest, rows_in, split_score, zero
 
 _ZERO, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -39,25 +39,17 @@ _FEW_TIES = 4.0 * TIE  # scores are at most the rows of a node
 _NO_CUT = np.float32(-1.0)
 
 
-def _yes(target):
-    return True
-
-
 def _no(target):
     return False
 
 
-jitable(_yes)
-jitable(_no)
-has_words = by_having("in_one_word", _yes, _no)
+has_words = by_type("in_one_word", _no)
 
 
 @inline
 def may_round(job, total):
     """Tell whether single precision may choose among the cuts: not where some are not legal."""
-    limits = job.limits
-    is_legal_at_all = limits.min_samples_leaf <= 1 and limits.min_weight_leaf <= 0.0 and is_free(limits.monotone)
-    return has_rough_gain(job.criterion) and is_legal_at_all and total[0] + total[1] < ROUGH_ROWS
+    return has_rough_gain(job.criterion) and all_are_legal(job.limits) and total[0] + total[1] < ROUGH_ROWS
 
 
 def _scan_words(target, splitter, hist, base, clears, is_rough, features, first, last, n, job, total, work, out):

@@ -4,25 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from strategies import COLUMNS, column, compiled_where, examples, interpreted_only, same_trees
+from strategies import COLUMNS, UnmarkedGini, column, compiled_where, examples, interpreted_only, same_trees
 
 from dtnumba import RandomForestClassifier
 from dtnumba._jit import COMPILED
 from dtnumba.criteria import Entropy, Gini, has_convex_score
 from dtnumba.splitters import likely_cuts
-
-
-class EveryGini(Gini):
-    """A score of its own, of which nobody knows whether it is convex."""
-
-    __slots__ = ()
-
-    def score(self, left, right, weight_left, weight_right):
-        squares_left = squares_right = 0.0
-        for k in range(len(left)):
-            squares_left += left[k] * left[k]
-            squares_right += right[k] * right[k]
-        return (squares_left * weight_right + squares_right * weight_left) / (weight_left * weight_right)
 
 
 class EveryEntropy(Entropy):
@@ -34,7 +21,7 @@ class EveryEntropy(Entropy):
         return Entropy.score(self, left, right, weight_left, weight_right)
 
 
-KINDS = {"gini": (Gini, EveryGini), "entropy": (Entropy, EveryEntropy)}
+KINDS = {"gini": (Gini, UnmarkedGini), "entropy": (Entropy, EveryEntropy)}
 KIND_OF_COLUMN = [*COLUMNS, "normal", "coarse", "clustered", "labels"]
 
 

@@ -5,9 +5,8 @@ import numpy as np
 from dtnumba._jit import by_having, by_type, jitable
 from dtnumba.criteria import NO_GAIN
 from dtnumba.growing import FEATURE, LAST_LEFT, MISSING_LEFT, START, STOP
-from dtnumba.monotone import is_free
 from dtnumba.partition import partition_by_level, partition_rows
-from dtnumba.scan import NOTHING, is_heavier, record_split
+from dtnumba.scan import NOTHING, all_are_legal, is_heavier, record_split
 from dtnumba.targets import add, rest, split_score, zero
 
 
@@ -76,11 +75,9 @@ def _look_at_two_rows(target, splitter, job, scratch, node, first, last, total):
     A third of the nodes of a fully grown tree are such pairs. Returns how many features vary, at most one; -1 where it
     takes more than that to say whether a split is legal.
     """
-    nodes, features, out, limits = job.growing.nodes, scratch.features, scratch.candidates, job.limits
+    nodes, features, out = job.growing.nodes, scratch.features, scratch.candidates
     start = np.int64(nodes[node, START])
-    if nodes[node, STOP] - start != 2 or limits.min_samples_leaf > 1 or limits.min_weight_leaf > 0.0:
-        return -1
-    if not is_free(limits.monotone):  # one feature may part them where another must not
+    if nodes[node, STOP] - start != 2 or not all_are_legal(job.limits):
         return -1
     for i in range(first, last):
         out.gain[features[i]] = NO_GAIN

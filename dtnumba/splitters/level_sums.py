@@ -12,8 +12,17 @@ from dtnumba.criteria import NO_GAIN
 from dtnumba.growing import START, STOP
 from dtnumba.leaf_values import row_at
 from dtnumba.level_order import key_levels, order_levels
-from dtnumba.monotone import is_free
-from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, bar_above, heavy_enough, is_heavier, record_split
+from dtnumba.scan import (
+    BARREN,
+    CONSTANT,
+    FOUND,
+    NOTHING,
+    all_are_legal,
+    bar_above,
+    heavy_enough,
+    is_heavier,
+    record_split,
+)
 from dtnumba.splitters.level_rows import forget_sums, list_present
 from dtnumba.targets import add, keep, rest, rows_in, split_score, take, zero
 
@@ -252,7 +261,7 @@ def part_two_rows(target, splitter, job, scratch, node, f, total):
 @inline
 def has_one_way(splitter, job, node):
     """Tell whether a node has two rows that any feature may part."""
-    nodes, limits = job.growing.nodes, job.limits
+    nodes = job.growing.nodes
     if nodes[node, STOP] - nodes[node, START] != 2 or splitter.how == DRAWN_SUBSET:
         return False
-    return limits.min_samples_leaf <= 1 and limits.min_weight_leaf <= 0.0 and is_free(limits.monotone)
+    return all_are_legal(job.limits)

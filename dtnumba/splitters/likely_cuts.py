@@ -16,9 +16,8 @@ import numpy as np
 from dtnumba._jit import COMPILED, by_having, inline, jitable, largest_of, part, prefetch, running_sums
 from dtnumba.criteria import NO_GAIN, chooses_by_more, has_convex_score
 from dtnumba.growing import START, STOP
-from dtnumba.monotone import is_free
 from dtnumba.per_worker import per_worker
-from dtnumba.scan import bar_above, is_heavier, record_split
+from dtnumba.scan import all_are_legal, bar_above, is_heavier, record_split
 from dtnumba.splitters.sorted_cuts import sort_records
 from dtnumba.targets import bin_sums, item_of, rest, split_score, weight_of
 
@@ -36,7 +35,6 @@ CLOSED = -1  # shift of a feature that is not looked at closely
 # Places of notes: whether a stretch may hold the best cut; the lowest rank of a feature; how many bits of a rank tell
 # places within a stretch; whether the i-th feature of the draw is left out.
 _LOWEST, _SHIFT, _LEFT_OUT = (np.uint64(STRETCHES + k * AT_ONCE) for k in range(3))
-_APART = 16  # numbers between those of two workers, lest they share a cache line
 _RANK_BITS, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
@@ -52,8 +50,8 @@ class LikelyCuts(NamedTuple):
 
     def pick(self, worker):
         return LikelyCuts(
-            self.ranks[worker],
-            self.items[worker],
+            self.ranks[worker, 0],
+            self.items[worker, 0],
             self.scores[worker, 0],
             self.numbers[worker, 0],
         )
@@ -62,11 +60,11 @@ class LikelyCuts(NamedTuple):
 def new_likely_cuts(n, p, workers):
     """Allocate it for nodes of at most n rows; what is not used costs no memory."""
     room = AT_ONCE * int(_ROOM)
-    items = np.empty((workers, STRETCHES + n + _APART), np.int64)
-    items[:, :STRETCHES] = 0
+    items = per_worker(workers, STRETCHES + n, np.int64)
+    items[..., :STRETCHES] = 0
     numbers = per_worker(workers, (2, max(room, int(_LEFT_OUT) + p)), np.int64, 0)
     numbers[:, :, NOTES, int(_LEFT_OUT) :] = 1
-    ranks = np.empty((workers, AT_ONCE * n + 2 * _APART), np.uint32)
+    ranks = per_worker(workers, AT_ONCE * n, np.uint32)
     return LikelyCuts(ranks, items, per_worker(workers, room, np.float64, 0), numbers)
 
 
@@ -76,9 +74,7 @@ def _look(target, splitter, job, scratch, node, first, last, total):
     Left out are features that miss a value at the node, and all where not every cut is legal, or the best is not that
     of the largest score.
     """
-    limits = job.limits
-    any_is_legal = limits.min_samples_leaf <= 1 and limits.min_weight_leaf <= 0.0 and is_free(limits.monotone)
-    if any_is_legal and has_convex_score(job.criterion) and not chooses_by_more(job.criterion):
+    if all_are_legal(job.limits) and has_convex_score(job.criterion) and not chooses_by_more(job.criterion):
         return _look_at_likely(splitter, job, scratch, node, first, last, total)
     return 0
 

@@ -14,9 +14,18 @@ from dtnumba._jit import COMPILED, by_having, inline, jitable, part
 from dtnumba._row_vectors import COLUMNS, SPARE, at_most_among_16, find_extremes
 from dtnumba.criteria import NO_GAIN, chooses_by_more
 from dtnumba.growing import START, STOP
-from dtnumba.monotone import is_free
 from dtnumba.per_worker import per_worker
-from dtnumba.scan import BARREN, CONSTANT, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
+from dtnumba.scan import (
+    BARREN,
+    CONSTANT,
+    FOUND,
+    NOTHING,
+    all_are_legal,
+    bar_above,
+    is_heavier,
+    is_legal,
+    record_split,
+)
 from dtnumba.splitters.coded_rows import CodedRows, NothingKept, look_at_two_rows
 from dtnumba.splitters.random_threshold import at_edge, cut_at, draw_cut
 from dtnumba.targets import (
@@ -334,7 +343,7 @@ def _choose(target, splitter, job, scratch, node, first, last, total):
     """Write the best of the candidates, and forget what was written of others."""
     own, out, features, work, limits = scratch.own, scratch.candidates, scratch.features, scratch.work, job.limits
     n, least = job.growing.nodes[node, STOP] - job.growing.nodes[node, START], limits.min_samples_leaf
-    any_is_legal = least <= 1 and limits.min_weight_leaf <= 0.0 and is_free(limits.monotone)
+    any_is_legal = all_are_legal(limits)
     bar, scale, best = NO_GAIN, 0.0, np.int64(-1)
     for k in range(np.uint64(last - first)):
         score, i = own.scores[k], first + np.int64(k)
