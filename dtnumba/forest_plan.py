@@ -21,7 +21,8 @@ from dtnumba.splitters.histogram import DrawnHistogram, Histogram
 from dtnumba.splitters.random_bins import random_bins
 from dtnumba.splitters.random_threshold import RandomThreshold
 from dtnumba.splitters.rank_sort import RankSort
-from dtnumba.targets import counted_once, n_sums_of
+from dtnumba.target_choice import counted_once, target_of
+from dtnumba.targets import n_sums_of
 from dtnumba.training import nominal_of, numbers_seen
 from dtnumba.weights import Weights, fixed_weights
 
@@ -112,9 +113,9 @@ def plan_forest(
             offsets = np.cumsum([0, *known.sizes]).astype(np.int64)
             sampling = Balanced(sampling, known.codes.astype(np.int32, copy=False), offsets, unit)
             weights = Weights(None, unit, float(n_draws), kept, n)
-        target = known.target(weights, criterion, counts, n_draws)
+        target = target_of(known, weights, criterion, counts, n_draws)
     else:
-        target = counted_once(known.target(weights, criterion))
+        target = counted_once(target_of(known, weights, criterion))
     is_ranked = target.n_weights == 0
     orders = weights.kept[None]
     if is_ranked:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba import _jit
+from dtnumba._jit import n_workers
 from dtnumba.compact import compacted
 from dtnumba.predict import SERIAL_STEPS
 from dtnumba.trees import decreases
@@ -122,7 +122,7 @@ class ForestView:
         if not self._is_two_way:
             from dtnumba.mixtures import forest_says
 
-            told = forest_says(table, self.trees, _jit.n_workers(n_jobs), self.n_classes, voting)
+            told = forest_says(table, self.trees, n_workers(n_jobs), self.n_classes, voting)
             return np.asarray(sum(told) / self.trees.n_trees, np.float64)
         n, n_extra, width = table.n_rows, self._n_extra, self.trees.value.shape[1]
         cells = table.cells
@@ -132,7 +132,7 @@ class ForestView:
             return out.reshape(n, width)
         out = np.full((n, width - n_extra), -0.0)
         for first, cells in table.row_blocks():
-            self._add_votes(cells, voting, out[first : first + cells.n_rows], _jit.n_workers(n_jobs))
+            self._add_votes(cells, voting, out[first : first + cells.n_rows], n_workers(n_jobs))
         out /= self.trees.n_trees
         return np.concatenate([1.0 - out, out], axis=1) if n_extra else out
 

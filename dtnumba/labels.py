@@ -1,38 +1,18 @@
-"""The gate for the label side: y becomes Labels or Values here, and every error about it is raised here.
-
-Both make the target kind that growth sums up (see ``targets``), in exact integers.
-"""
+"""The gate for the label side: y becomes Labels or Values here, and every error about it is raised here."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dtnumba.criteria import Poisson
-from dtnumba.ranked import Ranked
-from dtnumba.targets import (
-    FEW_CLASSES,
-    Classes,
-    CountedNumber,
-    CountedTwoClasses,
-    ManyClasses,
-    Number,
-    Numbers,
-    TwoClasses,
-    WeightedTwoClasses,
-    few_classes,
-)
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from dtnumba.weights import Weights
 
 _MISSING = {"NoneType", "NAType", "NaTType"}
 _LEFT_OUT = "A row without a label cannot be learned from: leave it out"
@@ -104,31 +84,6 @@ class Labels:
         """How many numbers say what a node holds: a share for each class."""
         return sum(self.sizes)
 
-    def target(self, weights: Weights, criterion: Any, counts: Any = None, most: int = 0) -> Any:
-        """Return the target kind of class labels.
-
-        ``counts`` is the type of the counts that a tree will bring, and ``most`` what they sum to at most.
-        """
-        sizes = self.sizes
-        offsets = np.array([0, *itertools.accumulate(sizes)], np.int64)
-        unit, n_stats = weights.unit, int(offsets[-1])
-        if counts is None:
-            is_unread = weights.are_one and n_stats <= 2 and len(sizes) == 1
-            integers = np.empty(0, np.int64) if is_unread else weights.integers
-        else:
-            integers = np.ones(1, counts)  # never read: its type is
-        if len(sizes) > 1:
-            return ManyClasses(self.codes.astype(np.int32, copy=False), offsets, integers, unit, n_stats, sizes[0])
-        codes = self.codes[:, 0]
-        if 2 < n_stats <= FEW_CLASSES and counts is not None and unit == 1.0 and most < 1 << 31:
-            return few_classes(codes, offsets, integers)
-        if n_stats > 2:
-            return Classes(codes.astype(np.int32, copy=False), offsets, integers, unit, n_stats, n_stats)
-        if counts is not None and unit == 1.0 and most < 1 << 31:
-            return CountedTwoClasses(codes.astype(counts, copy=False), offsets, 1.0, 1, 1, 2)
-        kind = TwoClasses if weights.are_one and counts is None else WeightedTwoClasses
-        return kind(codes, offsets, integers, unit, 2, 2)
-
 
 def read_labels(y: Any, n_rows: int, caller: str) -> Labels:
     """Return the Labels of a classification target: labels of any hashable kind, a column an output."""
@@ -196,16 +151,16 @@ def _encode_by_range(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] 
     if low <= -(2**53) or high >= 2**53 or high - low > max(1000, 4 * len(column)):
         return None
     present = np.zeros(int(high) - int(low) + 1, bool)
-    for block in _row_blocks(len(column)):
+    for block in row_blocks(len(column)):
         present[column[block].astype(np.int64) - int(low)] = True
     found = np.flatnonzero(present)
     places, codes = np.cumsum(present) - 1, np.empty(len(column), _code_type(len(found)))
-    for block in _row_blocks(len(column)):
+    for block in row_blocks(len(column)):
         codes[block] = places[column[block].astype(np.int64) - int(low)]
     return (found + int(low)).astype(column.dtype), codes
 
 
-def _row_blocks(n: int) -> Iterator[slice]:
+def row_blocks(n: int) -> Iterator[slice]:
     """Yield parts of n rows that are small beside them: what is computed on the way takes no memory to speak of."""
     return (slice(start, start + _BLOCK) for start in range(0, n, _BLOCK))
 
@@ -262,65 +217,6 @@ class Values:
         """How many numbers say what a node holds: one an output."""
         return int(self.y.shape[1])
 
-    def target(self, weights: Weights, criterion: Any, counts: Any = None, most: int = 0) -> Any:
-        """Return the target kind of numbers for a criterion.
-
-        ``counts`` is the type of the counts that a tree will bring, and ``most`` what they sum to at most.
-        """
-        if isinstance(criterion, Poisson):
-            _check_counts(self.y[weights.kept])
-        kind, y, n_outputs = type(criterion), self.y, self.y.shape[1]
-        is_ranked = getattr(kind, "target", "numbers") == "ranks"
-        centres = _centres(y[weights.kept]) if is_ranked or getattr(kind, "centred", False) else np.zeros(n_outputs)
-        centred = y - centres
-        if len(weights.kept) < len(y):
-            centred[weights.integers == 0] = 0.0  # may be huge, and would make the unit of all others coarse
-        weighted, multiplier = centred, None if weights.are_one else weights.integers
-        if weights.unit != 1.0:
-            weighted = centred * (weights.integers * weights.unit)[:, None]
-            multiplier = (weights.integers > 0).astype(np.int64)
-        most, rounded_off = max(most, len(y) if multiplier is None else int(multiplier.sum())), np.empty(y.shape)
-        moments, units = _fixed(weighted, multiplier, most, rounded_off)
-        if is_ranked:
-            ranks, by_rank = np.zeros(y.shape, np.int64), np.zeros(y.shape)
-            return Ranked(
-                moments=moments,
-                units=units,
-                centred=centred,
-                rank=ranks,
-                merged=np.zeros(len(y), np.int64),
-                by_rank=by_rank,
-                weights=weights.integers if counts is None else np.ones(1, counts),
-                unit=weights.unit,
-                y=y,
-                n_stats=1,
-                n_weights=0,
-            )
-        n_moments = getattr(kind, "moments", 1)
-        if n_moments == 2:
-            squares, square_units = _fixed(weighted * centred, multiplier, most)
-            moments = np.stack([moments, squares], axis=2).reshape(len(y), -1)
-            units = np.stack([units, square_units], axis=1).ravel()
-        del centred, weighted  # 8 bytes a row and output each
-        residuals, residual_units = _fixed(rounded_off, multiplier, most)
-        make: Any = Numbers
-        if n_outputs == n_moments == 1 and weights.are_one:
-            make = Number if counts is None else CountedNumber
-        return make(
-            moments=moments,
-            units=units,
-            n_moments=n_moments,
-            residuals=residuals,
-            residual_units=residual_units,
-            offsets=centres,
-            moment_unit=float(units[0]),
-            weights=weights.integers if counts is None else np.ones(1, counts),
-            unit=weights.unit,
-            y=y,
-            n_stats=1 + n_outputs * n_moments,
-            n_weights=1,
-        )
-
 
 def read_values(y: Any, n_rows: int, caller: str) -> Values:
     """Return the Values of a regression target: finite numbers, a column an output."""
@@ -352,48 +248,3 @@ def _numbers_of(columns: NDArray[Any]) -> NDArray[np.float64]:
         return columns.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"y cannot be read as numbers: {error}; use a classifier for labels") from error
-
-
-def _check_counts(y: NDArray[np.float64]) -> None:
-    if (y < 0).any():
-        raise ValueError(
-            f"Some value(s) of y are negative which is not allowed for Poisson regression: {y[y < 0][0]}. "
-            "Use criterion='squared_error'"
-        )
-    if (y.sum(axis=0) <= 0).any():
-        raise ValueError(
-            "Sum of y is not positive which is necessary for Poisson regression. Use criterion='squared_error'"
-        )
-
-
-def _centres(y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a centre of every output: any value near the middle serves, so the range's, which no order changes."""
-    low, high = y.min(axis=0), y.max(axis=0)
-    # Rounded to a coarse power of two: whole numbers stay whole numbers after it is taken off.
-    grain = np.exp2(np.floor(np.log2(np.where(high > low, high - low, 1.0))))
-    return np.asarray(np.where(high > low, np.rint((low / 2 + high / 2) / grain) * grain, low))
-
-
-def _fixed(
-    values: NDArray[np.float64],
-    multiplier: NDArray[np.int64] | None,
-    most: int,
-    rounded_off: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return multiplier * values as integers (None: one each), and the unit of each column.
-
-    ``most`` is what the rows count together at most; ``rounded_off`` becomes what rounding the values took off. A value
-    is rounded before it is multiplied, so that a weight of two is exactly two rows. Sums stay below 2**61; units are
-    powers of two, so exact to undo.
-    """
-    _, exponents = np.frexp(np.maximum(values.max(axis=0), -values.min(axis=0)))
-    units = np.ldexp(1.0, np.maximum(exponents + most.bit_length() - 61, -1074))
-    integers = np.empty(values.shape, np.int64)
-    for block in _row_blocks(len(values)):
-        rounded = np.rint(values[block] / units)
-        integers[block] = rounded
-        if multiplier is not None:
-            integers[block] *= multiplier[block, None]
-        if rounded_off is not None:
-            rounded_off[block] = values[block] - rounded * units
-    return integers, units

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from dtnumba import _jit, rng
+from dtnumba import rng
+from dtnumba._jit import n_workers
 from dtnumba.binned_table import BinnedTable, histogram_of
 from dtnumba.categories import LearnedLevels
 from dtnumba.costs import read_costs, read_priors
@@ -88,7 +89,7 @@ class Refits:
             raise TypeError(f"model: must be a model, not the class; pass {model.__name__}(...)")
         if not (hasattr(model, "fit") and hasattr(model, "predict")):
             raise TypeError(f"model={model!r}: must have fit and predict")
-        self.model, self.workers = model, _jit.n_workers(n_jobs)
+        self.model, self.workers = model, n_workers(n_jobs)
         self.is_ours = hasattr(model, "_resolve")
         name = type(model).__name__
         self._source, self._y = X, y

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba import _jit
+from dtnumba._jit import n_workers
 from dtnumba.rule_matching import Block, answers_of, blocks_of
 from dtnumba.rule_text import Words, last_line, line_of, names_of, sentence, word
 from dtnumba.rules import Rules, body_of, check
@@ -138,7 +138,7 @@ class RuleList:
         """Return which rule answers each row, and the votes of all that hold if they are asked for."""
         if self._blocks is None:
             self._blocks = blocks_of(self.arrays)
-        return answers_of(table, self.arrays, self._blocks, _jit.n_workers(n_jobs), votes=votes)
+        return answers_of(table, self.arrays, self._blocks, n_workers(n_jobs), votes=votes)
 
     def shares(self) -> NDArray[np.float64]:
         """Return the shares of the classes that each rule, and then the default, stands for."""

@@ -47,7 +47,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba._jit import bit_count, by_type, in_python, inline, part, with_item
+from dtnumba._jit import bit_count, by_type, inline, part, with_item
 from dtnumba._row_vectors import add_labels, add_moments, add_records
 from dtnumba.criteria import gain_of, score_of
 from dtnumba.leaf_values import ClassLeaves, NumberLeaves, row_at
@@ -400,21 +400,6 @@ class WeightedTwoClasses(_Labelled, _TwoNumbers, ClassLeaves, _ClassFields):
     def gain(self, criterion, left, right, work):
         a, b = (left[0] * self.unit, left[1] * self.unit), (right[0] * self.unit, right[1] * self.unit)
         return gain_of(criterion, (a[0] + b[0], a[1] + b[1]), (a, b), (a[0] + a[1], b[0] + b[1]))
-
-
-def counted_once(target):
-    """Return the same target with rows that count once, where that is another kind; for histograms of a forest."""
-    if isinstance(target, TwoClasses):
-        return CountedTwoClasses(target.label | np.uint8(2), target.offsets, 1.0, 1, 1, 2)
-    if isinstance(target, Number):
-        return in_python(_number_like)(target, target.moments, np.ones(len(target.moments), np.uint8))
-    if isinstance(target, Classes) and target.n_stats <= FEW_CLASSES and target.unit == 1.0:
-        weights = target.weights
-        if weights.sum() < 1 << 31:
-            largest = int(weights.max(initial=0))
-            narrow = weights.astype(np.uint8 if largest < 1 << 8 else np.int64)
-            return few_classes(target.label.astype(np.uint8), target.offsets, narrow)
-    return target
 
 
 def few_classes(codes, offsets, weights):
@@ -969,13 +954,13 @@ class CountedNumber(_Tuple, NumberLeaves, _NumberFields):
         return OwnMoments(moments, np.empty((workers, 0, 1), np.int64), np.empty((workers, n_few), self.weights.dtype))
 
     def with_counts(self, own, counts, rows, n):
-        return _number_like(self, self.moments, counts)
+        return number_like(self, self.moments, counts)
 
     def gather(self, own, rows, start, stop):
         for i in range(start, stop):
             row = rows[i]
             own.moments[i - start, 0], own.weights[i - start] = self.moments[row, 0], self.weights[row]
-        return _number_like(self, own.moments, own.weights)
+        return number_like(self, own.moments, own.weights)
 
     def zero(self, buffer):
         return (0.0, np.int64(0))
@@ -1053,7 +1038,8 @@ class CountedNumber(_Tuple, NumberLeaves, _NumberFields):
 
 
 @inline
-def _number_like(target, moments, weights):
+def number_like(target, moments, weights):
+    """Return a target of one number with other moments, whose rows count several times."""
     return CountedNumber(
         moments,
         target.units,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba import _jit
-from dtnumba import trees as layout
+from dtnumba._jit import n_workers
 from dtnumba.compact import compacted
 from dtnumba.predict import answers_of, decision_paths, leaf_of_one, pack
 from dtnumba.table import Seen, Table, read_table
+from dtnumba.trees import FRACTIONAL, depths, last_children, node_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +104,7 @@ class TreeView:
 
     @cached_property
     def _depths(self) -> NDArray[Any]:
-        return np.asarray(layout.depths(self.trees))
+        return np.asarray(depths(self.trees))
 
     @cached_property
     def max_depth(self) -> int:
@@ -119,7 +119,7 @@ class TreeView:
     @cached_property
     def children_right(self) -> NDArray[np.int64]:
         """Last child of each node."""
-        return _frozen(layout.last_children(self.trees).astype(np.int64))
+        return _frozen(last_children(self.trees).astype(np.int64))
 
     @cached_property
     def feature(self) -> NDArray[np.int64]:
@@ -188,7 +188,7 @@ class TreeView:
 
     @cached_property
     def _said_by_nodes(self) -> NDArray[np.float64]:
-        return layout.node_values(self.trees)
+        return node_values(self.trees)
 
     def _walk(self, table: Table, says: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
         """Return ``says[leaf]`` for the leaf of every row; ``says`` has 8 bytes a node."""
@@ -196,18 +196,18 @@ class TreeView:
             leaf = leaf_of_one(table, self.trees)
             if leaf is not None:
                 return says[leaf : leaf + 1]
-        return np.asarray(answers_of(table, self.trees, self._packed, says, _jit.n_workers(n_jobs)))
+        return np.asarray(answers_of(table, self.trees, self._packed, says, n_workers(n_jobs)))
 
     def _mixed(self, table: Table, n_jobs: int | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return what leaves say of every row that goes to several of them in parts, and the leaf of most of it."""
         from dtnumba.mixtures import mixtures_of
 
-        said, leaf = mixtures_of(table, self.trees, _jit.n_workers(n_jobs))
+        said, leaf = mixtures_of(table, self.trees, n_workers(n_jobs))
         return said, leaf
 
     @property
     def _is_mixed(self) -> bool:
-        return self.trees.policy == layout.FRACTIONAL
+        return self.trees.policy == FRACTIONAL
 
     def _said(self, table: Table, says: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
         """Return the rows ``says[leaf]``, a column an output."""

@@ -5,6 +5,7 @@ import pytest
 
 from dtnumba.criteria import Poisson, SquaredError
 from dtnumba.labels import read_labels, read_values, read_y
+from dtnumba.target_choice import target_of
 from dtnumba.weights import fixed_weights
 
 
@@ -181,14 +182,14 @@ def test_targets_that_are_not_numbers_are_named(y, words):
 def test_poisson_takes_counts_only(y, words):
     values = values_of(y)
     with pytest.raises(ValueError, match=words):
-        values.target(fixed_weights(None, 2), Poisson())
+        target_of(values, fixed_weights(None, 2), Poisson())
 
 
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1.0, 1e150])
 @pytest.mark.parametrize("y", [[3, 3, 3], [1, 2, 4], [0, 0, 0], [-1, 1, 0.5]], ids=str)
 def test_moments_are_the_targets_in_fixed_point(y, scale):
     y = np.array(y) * scale
-    target = values_of(y / max(1.0, np.abs(y).max() / 1e150)).target(fixed_weights(None, 3), SquaredError())
+    target = target_of(values_of(y / max(1.0, np.abs(y).max() / 1e150)), fixed_weights(None, 3), SquaredError())
     restored = target.offsets[0] + target.moments[:, 0] * target.moment_unit
     restored += target.residuals[:, 0] * target.residual_units[0]
     assert restored == pytest.approx(target.y[:, 0], rel=1e-15, abs=0)
@@ -197,7 +198,7 @@ def test_moments_are_the_targets_in_fixed_point(y, scale):
 def test_a_weight_of_two_is_two_rows():
     y, weight = np.array([0.1, 0.7, 1.3]), np.array([2.0, 1.0, 3.0])
     repeats = weight.astype(int)
-    weighted = values_of(y).target(fixed_weights(weight, 3), SquaredError())
-    repeated = values_of(y.repeat(repeats)).target(fixed_weights(None, 6), SquaredError())
+    weighted = target_of(values_of(y), fixed_weights(weight, 3), SquaredError())
+    repeated = target_of(values_of(y.repeat(repeats)), fixed_weights(None, 6), SquaredError())
     assert weighted.moment_unit == repeated.moment_unit
     assert weighted.moments.sum() == repeated.moments.sum()

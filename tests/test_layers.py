@@ -32,8 +32,8 @@ LAYERS = [  # the lowest first
         "votes"
     ),
     "drawn_rows forest_view out_of_bag recounting scan tree_view whole_tree",
-    "partition ranked scan_words sorting splitters.level_rows",
-    "labels scan_bins splitters.coded_rows splitters.level_sums",
+    "labels partition ranked scan_words sorting splitters.level_rows",
+    "scan_bins splitters.coded_rows splitters.level_sums target_choice",
     "splitters.level_ranks splitters.sorted_cuts",
     "splitters.histogram splitters.likely_cuts",
     "splitters.levels",

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dtnumba.target_choice import moments_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -32,14 +34,6 @@ class WhatNodesSay(NamedTuple):
     impurity: NDArray[np.float64]
 
 
-class _Squares:
-    """Asks a target for the sums of y and of its square, measured from a centre."""
-
-    target = "numbers"
-    centred = True
-    moments = 2
-
-
 def class_outcome(labels: Labels, weights: Weights) -> Outcome:
     """Return the outcome of one output of classes."""
     label = labels.codes[weights.kept, 0].astype(np.int32)
@@ -50,10 +44,10 @@ def class_outcome(labels: Labels, weights: Weights) -> Outcome:
 def number_outcome(values: Values, weights: Weights) -> Outcome:
     """Return the outcome of one output of numbers: exact sums, so that neither order nor repetition of rows matters."""
     kept = weights.kept
-    target = values.target(weights, _Squares())
-    units = np.concatenate([[weights.unit], target.units])
+    found = moments_of(values.y, weights, 2, centred=True)
+    units = np.concatenate([[weights.unit], found.units])
     label = np.zeros(len(kept), np.int32)
-    return Outcome(label, weights.integers[kept], target.moments[kept], units, values.y[kept, 0])
+    return Outcome(label, weights.integers[kept], found.moments[kept], units, values.y[kept, 0])
 
 
 def _leaves_in_order(grown: GrownChaid) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba import _jit, rng
+from dtnumba import rng
+from dtnumba._jit import n_workers
 from dtnumba.categories import CATEGORICAL_FEATURES_ARE, FROM_DTYPE, is_choice
 from dtnumba.constraints import SHORTHANDS
 from dtnumba.criteria import names_for
@@ -305,7 +306,7 @@ class GrowthParams:
             max_leaves=_limit(self.max_leaf_nodes if most_leaves is None else most_leaves),
             n_drawn=features_drawn(self.max_features, n_features),
             seed=rng.seed_from(self.random_state) if seed is None else seed,
-            workers=_jit.n_workers(self.n_jobs),
+            workers=n_workers(self.n_jobs),
             min_significance=None if self.min_significance is None else float(self.min_significance),
             options=Options(
                 missing=self.missing,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba import _jit
+from dtnumba._jit import n_workers
 from dtnumba.binned_table import BinnedTable, read_features
 from dtnumba.categories import FROM_DTYPE, is_choice, listed_columns
 from dtnumba.chaid.association import BETWEEN, F_TEST, LIKELIHOOD, LOG_P, PEARSON, STATISTIC, WITHIN
@@ -195,7 +195,7 @@ class ChaidTree(OneTree):
         weights = fixed_weights(self._weigh(known, read_weight(sample_weight, table.n_rows)), table.n_rows)
         wanted = [] if self.ordinal_features is None else self.ordinal_features
         ordinal = listed_columns(wanted, table.n_features, table.names, type(self).__name__, "ordinal_features")
-        predictors = read_predictors(table, weights, ordinal, int(self.max_numeric_bins), _jit.n_workers(self.n_jobs))
+        predictors = read_predictors(table, weights, ordinal, int(self.max_numeric_bins), n_workers(self.n_jobs))
         outcome = self._outcome(known, weights)
         grown = Growth(predictors, outcome, rules, self._limits()).grown()
         tree = TreeView(to_trees(grown, predictors, self._said(grown, outcome)), table.n_features, known.sizes)

@@ -26,6 +26,7 @@ from dtnumba.estimators._prunable import Grown, Prunable, split_weight
 from dtnumba.estimators._stopping import read_judges, size_by_folds
 from dtnumba.pruner import Subject
 from dtnumba.stopping import stopped
+from dtnumba.target_choice import target_of
 from dtnumba.training import UNLIMITED, demand_means, numbers_seen, train_tree
 from dtnumba.tree_view import TreeView
 from dtnumba.user_criterion import refuse
@@ -115,7 +116,7 @@ class OneTree(Prunable):
         demand_means(settings, criterion)
         settings = constrained(settings, self.monotonic_cst, self.interaction_cst, table, known)
         settings.check_options(known.kind, len(known.sizes), criterion)
-        target = known.target(weights, criterion)
+        target = target_of(known, weights, criterion)
         try:
             trees = train_tree(table, known, target, criterion, weights, settings)
         except Exception:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dtnumba import _jit, rng
+from dtnumba import rng
+from dtnumba._jit import n_workers
 from dtnumba.binned_table import read_features
 from dtnumba.categories import check_same_levels
 from dtnumba.constraints import constrained
@@ -446,7 +447,7 @@ class Forest(Prunable):
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the id of the leaf of every row in every tree, a column a tree; ids count from the tree's root."""
         table = self._table(X)
-        return self.forest_.leaves(table, _jit.n_workers(self.n_jobs))
+        return self.forest_.leaves(table, n_workers(self.n_jobs))
 
     def decision_path(self, X: Any) -> tuple[Any, NDArray[np.int64]]:
         """Return a SciPy CSR matrix (rows, nodes of all trees), and where each tree's nodes begin."""
@@ -572,7 +573,7 @@ class Forest(Prunable):
         other = None if Y is None else self._table(Y)
         from dtnumba.proximity import shares_of_trees
 
-        return shares_of_trees(self.forest_, table, other, _jit.n_workers(self.n_jobs))
+        return shares_of_trees(self.forest_, table, other, n_workers(self.n_jobs))
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what cannot be derived."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba import _jit, rng
+from dtnumba import rng
+from dtnumba._jit import n_workers
 from dtnumba.categories import FROM_DTYPE
 from dtnumba.estimators._base import Classifier
 from dtnumba.estimators._docs import documented
@@ -158,7 +159,7 @@ class RuleSetClassifier(RuleModel):
         paths = labelled_paths(model)
         table, code = self._read_known(model, X, y)
         weight = read_weight(sample_weight, table.n_rows)
-        seed, workers = rng.seed_from(self.random_state), _jit.n_workers(self.n_jobs)
+        seed, workers = rng.seed_from(self.random_state), n_workers(self.n_jobs)
         making = Making(self.select, float(self.confidence), self.min_significance, seed, workers)
         rules = make_rules(
             [(path.tests, path.k) for path in paths], Sample(table, code, weight, len(model.classes_)), making
