@@ -1,39 +1,59 @@
 """Decision trees on NumPy arrays, compiled by Numba.
 
-The flow, one module a step: table, labels, weights (the gate) -> bins, sorting (codes and orders) -> splitters, scan,
-criteria, targets (one split) -> grow, grow_tree (a tree) -> finish (thresholds, values) -> trees -> predict.
+The rooms, in the order of the data; a room imports only those named after it in the last line.
+
+estimators   what you call: parameters, fit, predict
+tables       what you pass, checked; values as codes and orders
+growth       codes to growing nodes: targets, splitters, categories; binary, multiway, forest, chaid
+criteria     how good a split is
+trees        the arrays of fitted trees
+pruners      smaller trees
+prediction   rows through trees: leaves, values, votes
+rules        trees as rules, and rules as models
+validation   folds, curves, held-out rows
+explain      importances, proximity
+export       one model, written another way
+cli          the shell command
+runtime      the only room that knows Numba
+information  the textbook's quantities
+__main__     ``python -m dtnumba``
+
+cli > estimators > export > explain > rules > pruners > validation > prediction > growth > trees > criteria > tables >
+runtime
 """
 
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dtnumba.runtime.lazy_names import lazy_names
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from dtnumba import export, information, pruners, validation
-    from dtnumba.batches import bin_batches
-    from dtnumba.errors import NotFittedError
-    from dtnumba.estimators.c45 import C45Classifier
-    from dtnumba.estimators.chaid import CHAIDClassifier, CHAIDRegressor
-    from dtnumba.estimators.decision_list import DecisionListClassifier
-    from dtnumba.estimators.decision_tree import (
-        DecisionTreeClassifier,
-        DecisionTreeRegressor,
-        ExtraTreeClassifier,
-        ExtraTreeRegressor,
-    )
-    from dtnumba.estimators.forest import (
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        RandomForestClassifier,
-        RandomForestRegressor,
-    )
-    from dtnumba.estimators.id3 import ID3Classifier
-    from dtnumba.estimators.rule_set import RuleSetClassifier
-    from dtnumba.pruning import prune
+    from dtnumba import criteria as criteria
+    from dtnumba import export as export
+    from dtnumba import information as information
+    from dtnumba import pruners as pruners
+    from dtnumba import validation as validation
+    from dtnumba.estimators.bases.estimator import NotFittedError as NotFittedError
+    from dtnumba.estimators.c45 import C45Classifier as C45Classifier
+    from dtnumba.estimators.chaid import CHAIDClassifier as CHAIDClassifier
+    from dtnumba.estimators.chaid import CHAIDRegressor as CHAIDRegressor
+    from dtnumba.estimators.decision_list import DecisionListClassifier as DecisionListClassifier
+    from dtnumba.estimators.decision_tree import DecisionTreeClassifier as DecisionTreeClassifier
+    from dtnumba.estimators.decision_tree import DecisionTreeRegressor as DecisionTreeRegressor
+    from dtnumba.estimators.decision_tree import ExtraTreeClassifier as ExtraTreeClassifier
+    from dtnumba.estimators.decision_tree import ExtraTreeRegressor as ExtraTreeRegressor
+    from dtnumba.estimators.forest import ExtraTreesClassifier as ExtraTreesClassifier
+    from dtnumba.estimators.forest import ExtraTreesRegressor as ExtraTreesRegressor
+    from dtnumba.estimators.forest import RandomForestClassifier as RandomForestClassifier
+    from dtnumba.estimators.forest import RandomForestRegressor as RandomForestRegressor
+    from dtnumba.estimators.id3 import ID3Classifier as ID3Classifier
+    from dtnumba.estimators.rule_set import RuleSetClassifier as RuleSetClassifier
+    from dtnumba.pruners.prune import prune as prune
+    from dtnumba.runtime.progress import Progress as Progress
+    from dtnumba.tables.batches import bin_batches as bin_batches
 
-# Where each name stands: 190 modules are read when they are asked for, not all at every start.
+# Where each name stands: modules are read when they are asked for, not all at every start.
 _HOME = {
     "C45Classifier": "estimators.c45",
     "CHAIDClassifier": "estimators.chaid",
@@ -46,50 +66,13 @@ _HOME = {
     "ExtraTreesClassifier": "estimators.forest",
     "ExtraTreesRegressor": "estimators.forest",
     "ID3Classifier": "estimators.id3",
-    "NotFittedError": "errors",
+    "NotFittedError": "estimators.bases.estimator",
+    "Progress": "runtime.progress",
     "RandomForestClassifier": "estimators.forest",
     "RandomForestRegressor": "estimators.forest",
     "RuleSetClassifier": "estimators.rule_set",
-    "bin_batches": "batches",
-    "prune": "pruning",
+    "bin_batches": "tables.batches",
+    "prune": "pruners.prune",
 }
-_MODULES = ("export", "information", "pruners", "validation")
-
-__all__ = [
-    "C45Classifier",
-    "CHAIDClassifier",
-    "CHAIDRegressor",
-    "DecisionListClassifier",
-    "DecisionTreeClassifier",
-    "DecisionTreeRegressor",
-    "ExtraTreeClassifier",
-    "ExtraTreeRegressor",
-    "ExtraTreesClassifier",
-    "ExtraTreesRegressor",
-    "ID3Classifier",
-    "NotFittedError",
-    "RandomForestClassifier",
-    "RandomForestRegressor",
-    "RuleSetClassifier",
-    "__version__",
-    "bin_batches",
-    "export",
-    "information",
-    "prune",
-    "pruners",
-    "validation",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        found = getattr(import_module(f"dtnumba.{_HOME[name]}"), name)
-        globals()[name] = found  # found once
-        return found
-    if name.startswith("_") or find_spec(f"dtnumba.{name}") is None:
-        raise AttributeError(f"module 'dtnumba' has no attribute {name!r}")
-    return import_module(f"dtnumba.{name}")  # dtnumba.criteria, without an import of its own
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__ = sorted([*_HOME, "__version__", "criteria", "export", "information", "pruners", "validation"])  # noqa: PLE0605
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

@@ -23,7 +23,6 @@ Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.intp]
 # (counts, starts) -> one number per group: groups of counts stand end to end, and `starts` says where each begins.
 Impurity: TypeAlias = Callable[[Floats, Integers], Floats]
-
 _ONE_GROUP: Integers = np.zeros(1, np.intp)
 # A gain is a difference, often of equal numbers. What is left below this is rounding, and returning it would make one
 # useless feature look better than another.

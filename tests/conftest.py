@@ -58,12 +58,12 @@ def run_python(tmp_path_factory):
 @pytest.fixture(scope="module", params=["kernel", "numpy"])
 def few_cells(request):
     """Run the tests of a module twice: small tables are sorted by NumPy, and here by the kernels too."""
-    from dtnumba import sorting
+    from dtnumba.tables import presort
 
-    before = sorting.FEW_CELLS
-    sorting.FEW_CELLS = before if request.param == "numpy" else 0
+    before = presort.FEW_CELLS
+    presort.FEW_CELLS = before if request.param == "numpy" else 0
     yield
-    sorting.FEW_CELLS = before
+    presort.FEW_CELLS = before
 
 
 def pytest_configure(config):

@@ -10,8 +10,9 @@ import sys
 import numpy as np
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
-from dtnumba.grow_tree import PARALLEL_ROWS
-from dtnumba.trees import arrays_of, check
+from dtnumba.growth.binary.grow_in_parallel import PARALLEL_ROWS
+from dtnumba.trees.check import check
+from dtnumba.trees.layout import arrays_of
 
 N_SMALL = 60
 N_LARGE = PARALLEL_ROWS + 1500

@@ -8,9 +8,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor
-from dtnumba._jit import COMPILED
-from dtnumba.criteria import Gini, names_for
-from dtnumba.trees import NO_MAP, Trees
+from dtnumba.criteria.classification import Gini
+from dtnumba.criteria.contract import names_for
+from dtnumba.runtime.kernels import COMPILED
+from dtnumba.trees.layout import NO_MAP, Trees
 
 INF = float("inf")
 EXTREMES = {
@@ -277,3 +278,22 @@ def descriptions(draw, *, n_features=3, kinds=("threshold", "cuts", "map", "both
     inner = descriptions(n_features=n_features, kinds=kinds, depth=depth - 1)
     node["children"] = [draw(inner) for _ in range(fan)]
     return node
+
+
+@st.composite
+def matrices(draw, max_rows=60):
+    n = draw(st.integers(1, max_rows))
+    kinds = draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=3))
+    dtype = draw(st.sampled_from(list(EXTREMES)))
+    generator = np.random.default_rng(draw(st.integers(0, 1 << 30)))
+    return np.stack([column(kind, generator, n, dtype) for kind in kinds], axis=1)
+
+
+def class_rows(seed, n, kinds, n_classes):
+    random = np.random.default_rng(seed)
+    X = np.stack([column(kind, random, n, np.float64) for kind in kinds], axis=1)
+    y = random.integers(0, n_classes, n)
+    y[:n_classes] = random.permutation(n_classes)
+    if seed % 3 == 0:  # mostly one class
+        y[n_classes:][random.random(n - n_classes) < 0.7] = 0
+    return X, y

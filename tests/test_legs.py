@@ -29,13 +29,14 @@ def test_trees_are_the_same_with_bounds_checks(run_python, compiled_lines):
 OUTSIDE = """
 from typing import NamedTuple
 import numpy as np
-from dtnumba._jit import inline, launch, part
+from dtnumba.runtime.kernels import inline, kernel_type
+from dtnumba.runtime.tasks import launch
 
 @inline
 def read(array, i):
     return array[i]
 
-@part
+@kernel_type
 class Copy(NamedTuple):
     array: np.ndarray
     at: int

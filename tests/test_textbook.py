@@ -9,9 +9,9 @@ import pytest
 from strategies import layout
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor
-from dtnumba.predict import leaves_of
-from dtnumba.table import read_table
-from dtnumba.trees import check
+from dtnumba.prediction.walk_tree import leaves_of
+from dtnumba.tables.table import read_table
+from dtnumba.trees.check import check
 
 DATA = Path(__file__).parent / "data"
 TEXTBOOK_CRITERIA = ["gini", "entropy", "error"]

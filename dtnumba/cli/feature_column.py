@@ -1,4 +1,4 @@
-"""The cells of one feature, a block of rows at a time: numbers, or the levels of a category."""
+"""A column of text as numbers or categories, as the shell reads it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtnumba.cli.errors import CommandError
+from dtnumba.cli.command import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-MISSING = frozenset({"", "na", "nan", "null", "?"})  # in small letters; a cell may write them in any
+
+MISSING_SPELLINGS = frozenset({"", "na", "nan", "null", "?"})  # in small letters; a cell may write them in any
 USUAL_MISSING = dict.fromkeys(("", "NA", "NaN", "nan", "NULL", "null", "?"), "nan")
 
 
 def is_missing(cell: str) -> bool:
     """Tell whether a cell says that there is no value: empty, NA, NaN, null or ?."""
-    return cell.strip().lower() in MISSING
+    return cell.strip().lower() in MISSING_SPELLINGS
 
 
 def as_number(cell: str) -> float | None:

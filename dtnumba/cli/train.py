@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 import dtnumba
-from dtnumba.cli.errors import CommandError
+from dtnumba.cli.command import CommandError
+from dtnumba.cli.demo_table import sample_table
 from dtnumba.cli.feature_column import as_number, is_missing
-from dtnumba.cli.outline import TreeColumns, outline
-from dtnumba.cli.read_table import read_table
-from dtnumba.sample_table import sample_table
+from dtnumba.cli.read_file import read_table
+from dtnumba.export.as_text import TreeColumns, outline
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
 
 MANY_VALUES = 20  # a target of more different numbers, not all of them whole, is a quantity, not a class
 FEWEST_ROWS = 4  # two to learn from, two held out
@@ -57,7 +58,7 @@ class Examples:
 
 
 class TreeModel(Protocol):
-    """What is used of a tree estimator."""
+    """Attributes of a tree estimator that are read here."""
 
     tree_: TreeColumns
     n_leaves_: int

@@ -1,1 +1,11 @@
-"""What users call."""
+"""The learners that users call.
+
+decision_tree  DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
+forest         RandomForest and ExtraTrees, for classes and for numbers
+id3            ID3Classifier
+c45            C45Classifier
+chaid          CHAIDClassifier, CHAIDRegressor
+rule_set       RuleSetClassifier
+decision_list  DecisionListClassifier
+bases          their bases
+"""

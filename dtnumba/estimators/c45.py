@@ -8,30 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba._jit import n_workers
-from dtnumba.counted_rows import dense_cells
-from dtnumba.estimators._classical import ClassicalParams, ClassicalTree
-from dtnumba.estimators._docs import documented
-from dtnumba.estimators._parameters import PRUNER, Legal, is_real, one_of, parameter, whole, yes_or_no
-from dtnumba.estimators._prunable import Grown, split_weight
-from dtnumba.growers.c45 import C45Options, collapsed, first_windows, grow_c45, window_size
-from dtnumba.mixtures import mixtures_of
-from dtnumba.pruners import ErrorBased, ReducedError
-from dtnumba.raised_cases import recounted, with_empty_filled
-from dtnumba.tree_view import TreeView
-from dtnumba.trees import LEAF
-from dtnumba.weights import fixed_weights
+from dtnumba.estimators.bases.classical import ClassicalParams, ClassicalTree
+from dtnumba.estimators.bases.docs import documented
+from dtnumba.estimators.bases.parameters import PRUNER, Legal, is_real, one_of, parameter, whole, yes_or_no
+from dtnumba.growth.multiway.c45 import C45Options, first_windows, grow_c45, window_size
+from dtnumba.prediction.fractional import mixtures_of
+from dtnumba.prediction.tree_view import TreeView
+from dtnumba.pruners.engines.collapse import collapsed
+from dtnumba.pruners.engines.fractional_subtree_raising import recounted, with_empty_filled
+from dtnumba.pruners.engines.recount import dense_cells
+from dtnumba.pruners.error_based import ErrorBased
+from dtnumba.pruners.reduced_error import ReducedError
+from dtnumba.runtime.tasks import n_workers
+from dtnumba.tables.weights import fixed_weights
+from dtnumba.trees.layout import LEAF
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dtnumba.labels import Labels
-    from dtnumba.pruner import Pruner
-    from dtnumba.trees import Trees
-    from dtnumba.weights import Weights
+    from dtnumba.estimators.bases.fit import TrainingData
+    from dtnumba.pruners.contract import Pruner
+    from dtnumba.tables.labels import Labels
+    from dtnumba.tables.weights import Weights
+    from dtnumba.trees.layout import Trees
+
 
 N_TRIALS = 10  # windows to begin with, as in release 8
-
 _CONFIDENCE = Legal(lambda value: is_real(value) and 0.0 < value < 1.0, "a float in the range (0.0, 1.0)")
 _OBJECTS = Legal(lambda value: is_real(value) and value > 0.0, "a number above 0")
 
@@ -99,21 +101,6 @@ class C45Classifier(ClassicalTree, C45Params):
     lacks the value of a test goes down all its branches in parts, in ``fit`` and in ``predict``. Cuts are values of the
     table. A level that no row of a node has gets a leaf that says what the node says.
 
-    Attributes
-    ----------
-    classes_ : array
-        The labels, sorted.
-    n_classes_ : int
-        How many there are.
-    n_outputs_, n_features_in_ : int
-        Columns of the target and of the table in ``fit``.
-    feature_names_in_ : array of str
-        Names of the columns; only where all of them are text.
-    categories_ : list of array or None
-        The levels of each column, None of one of numbers; only where there are categories.
-    tree_ : TreeView
-        The tree under scikit-learn's column names.
-
     Examples
     --------
     >>> from dtnumba import C45Classifier
@@ -127,8 +114,9 @@ class C45Classifier(ClassicalTree, C45Params):
     criterion = "gain_ratio"  # what nodes of a pruned tree are described by
     missing = "fractional"
 
-    def _check_params(self) -> None:
-        super()._check_params()
+    def check_params(self) -> None:
+        """Raise where a parameter is not legal, or two of them are not together."""
+        super().check_params()
         if self.subset and self.binary_splits:
             raise ValueError(
                 "subset=True merges levels into groups, and binary_splits=True parts one level from the rest: choose "
@@ -145,7 +133,7 @@ class C45Classifier(ClassicalTree, C45Params):
             return ReducedError(fraction=1.0 / self.n_folds, raising=raises)
         return super()._pruner()
 
-    def _grow(self, table: Any, known: Labels, weights: Weights) -> Trees:
+    def _grow(self, table: Any, outcome: Labels, weights: Weights) -> Trees:
         options = C45Options(
             min_objects=float(self.min_objects),
             subset=bool(self.subset),
@@ -155,38 +143,33 @@ class C45Classifier(ClassicalTree, C45Params):
             variant=self.variant,
             n_jobs=self.n_jobs,
         )
-        trees = grow_c45(table, known, weights, options)
+        trees = grow_c45(table, outcome, weights, options)
         pruner = self._pruner()
         if not self.collapse or (pruner is not None and pruner.held_out is not None):
             return trees
-        return collapsed(trees, int(known.sizes[0]), self.variant)
+        return collapsed(trees, int(outcome.sizes[0]), self.variant)
 
-    def _learned_tree(self, table: Any, known: Labels, weight: Any, given: Any, seed: int) -> Trees:
+    def _learned_trees(self, data: TrainingData) -> Trees:
         if not self.windowing:
-            return super()._learned_tree(table, known, weight, given, seed)
-        pruner = self._pruner()
-        weight, set_aside = split_weight(pruner, weight, table.n_rows, seed)
-        judged = weight if set_aside is None else set_aside
-        counts = fixed_weights(weight, table.n_rows)
-        judge = ErrorBased(float(self.confidence))
+            return super()._learned_trees(data)
+        table, outcome = data.table, data.outcome
+        counts, judge = fixed_weights(data.weight, table.n_rows), ErrorBased(float(self.confidence))
         trials: list[tuple[float, int, Trees]] = []
-        for start in first_windows(known.codes[:, 0], counts, seed, N_TRIALS):
-            trees = self._windowed(table, known, counts, start)
-            if pruner is not None:
-                trees = self._pruned(pruner, trees, known.sizes, Grown(table, known, judged, given))
+        for start in first_windows(outcome.codes[:, 0], counts, data.seed, N_TRIALS):
+            trees = self._pruned(data, self._windowed(table, outcome, counts, start))
             leaves = trees.feature == LEAF
             expected = judge.expected(trees.value[leaves] * trees.weight[leaves, None]).sum()
             trials.append((float(expected), len(trials), trees))
         return min(trials, key=lambda trial: trial[:2])[2]
 
-    def _windowed(self, table: Any, known: Labels, counts: Weights, order: NDArray[np.int64]) -> Trees:
+    def _windowed(self, table: Any, outcome: Labels, counts: Weights, order: NDArray[np.int64]) -> Trees:
         """Return the best tree of windows that take in rows which the last tree got wrong, counted with all rows."""
-        weight, codes = np.asarray(counts.integers * counts.unit, np.float64), known.codes[:, 0]
+        weight, codes = np.asarray(counts.integers * counts.unit, np.float64), outcome.codes[:, 0]
         size, (inside, best, fewest) = window_size(len(order)), (np.zeros(len(weight), bool), None, math.inf)
         inside[order[:size]] = True
         step, workers = max(size // 5, 1), n_workers(self.n_jobs)
         while True:
-            trees = self._grow(table, known, fixed_weights(np.where(inside, weight, 0.0), table.n_rows))
+            trees = self._grow(table, outcome, fixed_weights(np.where(inside, weight, 0.0), table.n_rows))
             wrong = mixtures_of(table, trees, workers)[0].argmax(axis=1) != codes
             errors = float(weight[wrong].sum())
             if errors < fewest:
@@ -200,15 +183,15 @@ class C45Classifier(ClassicalTree, C45Params):
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
         """Return the share of each class in every row's leaf, or mixed from its leaves; see ``laplace``."""
-        table = self._table(X)
+        table = self.table_of(X)
         return self._speaking().shares(table, self.n_jobs)[0]
 
     def _speaking(self) -> TreeView:
         """Return the tree that says shares, with ``laplace`` those with one more row of each class."""
-        tree = self._fitted().tree_
+        tree = self.check_fitted().tree_
         if not self.laplace:
             return tree
-        self._refuse_compact("predict_proba with laplace=True")
+        self.refuse_compact("predict_proba with laplace=True")
         trees = tree.trees
         n_classes, weight = trees.value.shape[1], trees.weight[:, None]
         return TreeView(

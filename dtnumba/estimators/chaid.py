@@ -8,20 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba._jit import n_workers
-from dtnumba.binned_table import BinnedTable, read_features
-from dtnumba.categories import FROM_DTYPE, is_choice, listed_columns
-from dtnumba.chaid.association import BETWEEN, F_TEST, LIKELIHOOD, LOG_P, PEARSON, STATISTIC, WITHIN
-from dtnumba.chaid.growth import ADJUSTED, ChaidLimits, Growth, log_of
-from dtnumba.chaid.layout import to_trees
-from dtnumba.chaid.merging import MergeRules
-from dtnumba.chaid.multipliers import BIGGS, KASS, NONE, SPSS
-from dtnumba.chaid.outcomes import class_outcome, number_outcome, said_of_classes, said_of_numbers
-from dtnumba.chaid.predictors import read_predictors
-from dtnumba.chaid.report import root_tests, same_nodes
-from dtnumba.estimators._base import Regressor
-from dtnumba.estimators._docs import documented
-from dtnumba.estimators._parameters import (
+from dtnumba.estimators.bases.docs import documented
+from dtnumba.estimators.bases.estimator import Regressor
+from dtnumba.estimators.bases.one_tree import ClassTree, OneTree
+from dtnumba.estimators.bases.parameters import (
     CATEGORICAL_FEATURES,
     CLASS_WEIGHT,
     N_JOBS,
@@ -33,18 +23,30 @@ from dtnumba.estimators._parameters import (
     whole,
     yes_or_no,
 )
-from dtnumba.estimators.decision_tree import ClassTree, OneTree
-from dtnumba.tree_view import TreeView
-from dtnumba.weights import fixed_weights, read_weight
+from dtnumba.growth.chaid.bonferroni import BIGGS, KASS, NONE, SPSS
+from dtnumba.growth.chaid.chi_squared_and_f import BETWEEN, F_TEST, LIKELIHOOD, LOG_P, PEARSON, STATISTIC, WITHIN
+from dtnumba.growth.chaid.grow import ADJUSTED, ChaidGrowth, ChaidLimits, log_of
+from dtnumba.growth.chaid.merge_categories import MergeRules
+from dtnumba.growth.chaid.outcome import class_outcome, number_outcome, said_of_classes, said_of_numbers
+from dtnumba.growth.chaid.predictors import read_predictors
+from dtnumba.growth.chaid.report import root_tests, same_nodes
+from dtnumba.growth.chaid.to_trees import to_trees
+from dtnumba.prediction.tree_view import TreeView
+from dtnumba.runtime.tasks import n_workers
+from dtnumba.tables.binned_table import BinnedTable
+from dtnumba.tables.categories import FROM_DTYPE, is_choice, listed_columns
+from dtnumba.tables.weights import fixed_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from dtnumba.chaid.report import PredictorTest
-    from dtnumba.labels import Labels, Values
-    from dtnumba.trees import Trees
-    from dtnumba.weights import Weights
+    from dtnumba.estimators.bases.fit import TrainingData
+    from dtnumba.growth.chaid.report import PredictorTest
+    from dtnumba.tables.labels import Labels, Values
+    from dtnumba.tables.weights import Weights
+    from dtnumba.trees.layout import Trees
+
 
 ORDINAL_FEATURES = Legal(
     lambda value: value is None or (not isinstance(value, str) and is_choice(value)),
@@ -67,8 +69,6 @@ class ChaidParams:
         than this. ``exhaustive=True`` does not read it.
     alpha_split : float
         A node is split where the adjusted chance of its best predictor is at most this.
-    max_depth : int or None
-        Longest path from the root to a leaf.
     min_parent : int
         Least weight of a node that is split: its rows, where there are no weights.
     min_child : int
@@ -91,9 +91,6 @@ class ChaidParams:
         After a merger into three categories or more, divide the group again where its two parts differ significantly:
         at ``alpha_merge``, by the most significant division along the order of the categories, or without order along
         their shares of a class or their means. Not together with ``exhaustive=True``.
-    categorical_features : "from_dtype", list of names or indices, boolean mask or None
-        Which columns are categories. "from_dtype": those of text and of a frame's categories. A list or a mask: those
-        and no others, whatever their dtype. None: none.
     n_jobs : int or None
         Threads that sort columns and predict; None is every core, but one inside a worker of another pool. A node is
         studied by one.
@@ -140,13 +137,23 @@ class ChaidParams:
 
 
 class ChaidTree(OneTree):
-    """What CHAID of classes and of numbers share."""
+    """A tree by CHAID, of classes or of a number.
 
-    # What scikit-learn's trees have as parameters and this one has not
-    max_bins = None
-    max_leaf_nodes: Any = None
-    monotonic_cst = interaction_cst = random_state = None
-    ccp_alpha = 0.0
+    Attributes
+    ----------
+    p_value_, adjusted_p_value_, log_p_value_ : array of shape (nodes,)
+        Of the best predictor of each node, of leaves too: how often chance alone does as well, before and after
+        ``bonferroni``, and the logarithm of the first. NaN where none was looked at, or none had groups large enough.
+    statistic_, df_, df_within_ : array of shape (nodes,)
+        Its chi-squared and degrees of freedom, for a classifier, where the last is 0; its F and the degrees of freedom
+        between groups and within them, for a regressor.
+    root_tests_ : list of PredictorTest
+        What every predictor shows at the root: ``groups`` of its categories, their ``table`` (weights of the classes;
+        for a regressor weight, mean and variance), and its test. Empty where the root was not looked at.
+
+    """
+
+    _is_of_one_output = True
 
     # From ChaidParams, and from the learner of classes or of numbers
     ordinal_features: Any
@@ -154,8 +161,8 @@ class ChaidTree(OneTree):
     _rules: Any
     _limits: Any
     _statistic: Any
-    _outcome: Any
-    _said: Any
+    _chaid_outcome: Any
+    _predicted: Any
 
     root_tests_: list[PredictorTest]
     p_value_: NDArray[np.float64]
@@ -165,50 +172,33 @@ class ChaidTree(OneTree):
     df_: NDArray[np.float64]
     df_within_: NDArray[np.float64]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
-        """Grow the tree.
+    def check_params(self) -> None:
+        """Raise where a parameter is not legal, or two of them are not together."""
+        super().check_params()
+        self._rules(self._statistic())
 
-        Parameters
-        ----------
-        X : array, frame or sparse matrix of shape (rows, features)
-            Categories and numbers (see ``categorical_features``); NaN, None and a frame's nulls are missing values.
-        y : array of shape (rows,)
-            Labels of any hashable kind for a classifier, finite numbers for a regressor.
-        sample_weight : array of shape (rows,) or number, optional
-            How many rows each row stands for, in tests as in sizes: a row of weight 2 is that row twice. Weights that
-            mean something else should have a mean of 1, else chances are those of another number of rows.
-
-        Returns
-        -------
-        estimator
-            The estimator itself; as it was if anything fails.
-
-        """
-        self._check_params()
-        rules = self._rules(self._statistic())
-        table = self._read_features(X)
-        known = self._read_y(y, table.n_rows)
-        if len(known.sizes) > 1:
-            raise ValueError(
-                f"y has {len(known.sizes)} outputs: {type(self).__name__} tests one; fit one model for each column"
-            )
-        weights = fixed_weights(self._weigh(known, read_weight(sample_weight, table.n_rows)), table.n_rows)
+    def _learned(self, data: TrainingData) -> dict[str, Any]:
+        table, outcome, rules = data.table, data.outcome, self._rules(self._statistic())
+        weights = fixed_weights(self.row_weights(outcome, data.weight), table.n_rows)
         wanted = [] if self.ordinal_features is None else self.ordinal_features
         ordinal = listed_columns(wanted, table.n_features, table.names, type(self).__name__, "ordinal_features")
         predictors = read_predictors(table, weights, ordinal, int(self.max_numeric_bins), n_workers(self.n_jobs))
-        outcome = self._outcome(known, weights)
-        grown = Growth(predictors, outcome, rules, self._limits()).grown()
-        tree = TreeView(to_trees(grown, predictors, self._said(grown, outcome)), table.n_features, known.sizes)
-        tests = root_tests(table, predictors, grown, outcome, rules)
-        learned = {**self._learned_from(known), **_by_node(grown.known), "root_tests_": tests, "tree_": tree}
-        return self._learn(table, **learned)
+        chaid_outcome = self._chaid_outcome(outcome, weights)
+        grown = ChaidGrowth(predictors, chaid_outcome, rules, self._limits()).grown()
+        trees = to_trees(grown, predictors, self._predicted(grown, chaid_outcome))
+        return {
+            **self._learned_from(outcome),
+            **_by_node(grown.best),
+            "root_tests_": root_tests(table, predictors, grown, chaid_outcome, rules),
+            "tree_": TreeView(trees, table.n_features, outcome.sizes),
+        }
 
     def _read_features(self, X: Any) -> Any:
         if isinstance(X, BinnedTable):
             raise TypeError(
                 f"X is a BinnedTable, and {type(self).__name__} makes its own bins by weight: pass the values"
             )
-        return read_features(X, type(self).__name__, None, self.categorical_features)
+        return super()._read_features(X)
 
     def _with_trees(self, trees: Trees) -> Self:
         """Return the model with smaller trees; what their nodes were found by goes with them."""
@@ -219,21 +209,15 @@ class ChaidTree(OneTree):
             vars(model)[name] = np.where(same >= 0, column[same], np.nan)
         return model
 
-    def __sklearn_tags__(self) -> Any:
-        """Describe the model to scikit-learn."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        return tags
 
-
-def _by_node(known: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+def _by_node(findings: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
     columns = {
-        "p_value_": np.exp(known[:, LOG_P]),
-        "adjusted_p_value_": np.exp(known[:, ADJUSTED]),
-        "log_p_value_": known[:, LOG_P],
-        "statistic_": known[:, STATISTIC],
-        "df_": known[:, BETWEEN],
-        "df_within_": known[:, WITHIN],
+        "p_value_": np.exp(findings[:, LOG_P]),
+        "adjusted_p_value_": np.exp(findings[:, ADJUSTED]),
+        "log_p_value_": findings[:, LOG_P],
+        "statistic_": findings[:, STATISTIC],
+        "df_": findings[:, BETWEEN],
+        "df_within_": findings[:, WITHIN],
     }
     return {name: columns[name].copy() for name in _BY_NODE}
 
@@ -248,6 +232,9 @@ class CHAIDClassifier(ChaidTree, ClassTree, ChaidParams):
     other, of predictors with an order as of those without. A category that no row of a node had goes where missing
     values go; these, if the node had none, to its heaviest child.
 
+    A row of weight 2 is that row twice, in tests as in sizes. Weights that mean something else should have a mean of 1,
+    else chances are those of another number of rows.
+
     Parameters
     ----------
     statistic : "pearson" or "likelihood"
@@ -255,29 +242,6 @@ class CHAIDClassifier(ChaidTree, ClassTree, ChaidParams):
         and entropy with the second.
     class_weight : dict, "balanced" or None
         Weight of each class, multiplied into the rows' weights.
-
-    Attributes
-    ----------
-    classes_ : array
-        The labels, sorted.
-    n_classes_ : int
-        How many there are.
-    n_outputs_, n_features_in_ : int
-        One, and the columns of the table in ``fit``.
-    feature_names_in_ : array of str
-        Names of the columns; only where all of them are text.
-    categories_ : list of array or None
-        The levels of each column, None of one of numbers; only where there are categories.
-    tree_ : TreeView
-        The tree under scikit-learn's column names.
-    p_value_, adjusted_p_value_, log_p_value_ : array of shape (nodes,)
-        Of the best predictor of each node, of leaves too: how often chance alone does as well, before and after
-        ``bonferroni``, and the logarithm of the first. NaN where none was looked at, or none had groups large enough.
-    statistic_, df_, df_within_ : array of shape (nodes,)
-        Its chi-squared and degrees of freedom; the last is 0 of classes.
-    root_tests_ : list of PredictorTest
-        What every predictor says at the root: ``groups`` of its categories, their ``table`` of classes, and its test.
-        Empty where the root was not looked at.
 
     Examples
     --------
@@ -292,46 +256,25 @@ class CHAIDClassifier(ChaidTree, ClassTree, ChaidParams):
     statistic: str = parameter("pearson", one_of(*_STATISTICS))
     class_weight: Any = parameter(None, CLASS_WEIGHT)  # noqa: RUF009
 
-    priors = costs = None
-
     @property
     def criterion(self) -> str:
-        """What the impurity of nodes is."""
+        """The criterion whose values the nodes show as impurity."""
         return "gini" if self.statistic == "pearson" else "entropy"
 
     def _statistic(self) -> int:
         return _STATISTICS[self.statistic]
 
-    def _outcome(self, known: Labels, weights: Weights) -> Any:
-        return class_outcome(known, weights)
+    def _chaid_outcome(self, outcome: Labels, weights: Weights) -> Any:
+        return class_outcome(outcome, weights)
 
-    def _said(self, grown: Any, outcome: Any) -> Any:
-        return said_of_classes(grown, outcome, entropy=self.statistic == "likelihood")
+    def _predicted(self, grown: Any, chaid_outcome: Any) -> Any:
+        return said_of_classes(grown, chaid_outcome, entropy=self.statistic == "likelihood")
 
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class CHAIDRegressor(ChaidTree, Regressor, ChaidParams):
-    """A tree for numbers by F tests of means; see ``CHAIDClassifier``.
-
-    Attributes
-    ----------
-    n_outputs_, n_features_in_ : int
-        One, and the columns of the table in ``fit``.
-    feature_names_in_ : array of str
-        Names of the columns; only where all of them are text.
-    categories_ : list of array or None
-        The levels of each column, None of one of numbers; only where there are categories.
-    tree_ : TreeView
-        The tree under scikit-learn's column names.
-    p_value_, adjusted_p_value_, log_p_value_ : array of shape (nodes,)
-        Of the best predictor of each node, of leaves too: how often chance alone does as well, before and after
-        ``bonferroni``, and the logarithm of the first. NaN where none was looked at, or none had groups large enough.
-    statistic_, df_, df_within_ : array of shape (nodes,)
-        Its F, and the degrees of freedom between groups and within them.
-    root_tests_ : list of PredictorTest
-        What every predictor says at the root: ``groups`` of its categories, their ``table`` of weight, mean and
-        variance, and its test. Empty where the root was not looked at.
+    """A tree for numbers by F tests of means; see ``CHAIDClassifier``, also for what weights mean.
 
     Examples
     --------
@@ -347,14 +290,14 @@ class CHAIDRegressor(ChaidTree, Regressor, ChaidParams):
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:
         """Return the value of every row's leaf."""
-        table = self._table(X)
+        table = self.table_of(X)
         return self.tree_.numbers(table, self.n_jobs)[:, 0]
 
     def _statistic(self) -> int:
         return F_TEST
 
-    def _outcome(self, known: Values, weights: Weights) -> Any:
-        return number_outcome(known, weights)
+    def _chaid_outcome(self, outcome: Values, weights: Weights) -> Any:
+        return number_outcome(outcome, weights)
 
-    def _said(self, grown: Any, outcome: Any) -> Any:
-        return said_of_numbers(grown, outcome)
+    def _predicted(self, grown: Any, chaid_outcome: Any) -> Any:
+        return said_of_numbers(grown, chaid_outcome)

@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dtnumba.categories import FROM_DTYPE, LearnedLevels
-from dtnumba.estimators._docs import documented
-from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, N_JOBS, Legal, is_int, is_real, parameter
-from dtnumba.estimators._rules import OfModelOrClass, RuleModel, seen_by
-from dtnumba.labels import read_labels
-from dtnumba.table import Seen, read_table
-from dtnumba.weights import read_weight
+import numpy as np
+
+from dtnumba.estimators.bases.docs import documented
+from dtnumba.estimators.bases.parameters import CATEGORICAL_FEATURES, N_JOBS, Legal, is_int, is_real, parameter
+from dtnumba.estimators.bases.rules import OfModelOrClass, RuleModel
+from dtnumba.rules.decision_list import greedy_list
+from dtnumba.rules.simplify import Sample, describe
+from dtnumba.tables.categories import FROM_DTYPE
+from dtnumba.tables.table import Seen
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from dtnumba.estimators.bases.fit import TrainingData
 
 
 @documented
@@ -23,7 +27,9 @@ class DecisionListClassifier(RuleModel):
     """A k-decision list: terms of at most k tests, the first that holds answers (Rivest 1987).
 
     Learned greedily: next comes the term that answers most of the rows left without an error; of equal ones the
-    shortest, then the one of the first columns, "below" before "above". A missing value fails every test.
+    shortest, then the one of the first columns, "below" before "above". A missing value fails every test. A column
+    of many values is cut at even shares of its rows, in so few places that there are 100,000 terms at most. A term
+    covers the rows that it answers.
 
     Parameters
     ----------
@@ -38,23 +44,6 @@ class DecisionListClassifier(RuleModel):
         As of trees. The tests of a category are "is this level" and "is not".
     n_jobs : int or None
         Threads of predictions; None is every core, but one inside a worker of another pool.
-
-    Attributes
-    ----------
-    rules_ : RuleList
-        The list; ``print`` shows it as sentences. A term covers the rows that it answers.
-    n_rules_ : int
-        How many terms there are.
-    classes_ : array
-        The labels, sorted.
-    n_classes_ : int
-        How many there are.
-    n_features_in_ : int
-        Columns of the table in ``fit``.
-    feature_names_in_ : array of str
-        Names of the columns; only where all of them are text.
-    categories_ : list of array or None
-        The levels of each column, None of one of numbers; only where there are categories.
 
     Examples
     --------
@@ -72,38 +61,14 @@ class DecisionListClassifier(RuleModel):
     categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009  a field
     n_jobs: int | None = parameter(None, N_JOBS)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the list.
-
-        Parameters
-        ----------
-        X : array, frame or sparse matrix of shape (rows, features)
-            Numbers and categories; NaN, None and a frame's nulls are missing values. A column of many values is cut at
-            even shares of its rows, in so few places that there are 100,000 terms at most.
-        y : array of shape (rows,)
-            Labels of any hashable kind.
-        sample_weight : array of shape (rows,) or number, optional
-            What each row counts; rows of weight 0 do not influence anything.
-
-        Returns
-        -------
-        DecisionListClassifier
-            The model itself; as it was if anything fails.
-
-        """
-        from dtnumba.decision_list import greedy_list
-        from dtnumba.rule_making import Sample, describe
-
-        self._check_params()
-        caller = type(self).__name__
-        table = read_table(X, caller, None, LearnedLevels(self.categorical_features, caller))
-        labels = self._one_output(read_labels(y, table.n_rows, caller))
-        weight = read_weight(sample_weight, table.n_rows)
-        sample = Sample(table, labels.codes[:, 0].astype("int64"), weight, len(labels.classes[0]))
+    def _learned(self, data: TrainingData) -> dict[str, Any]:
+        table, labels = data.table, data.outcome
+        sample = Sample(table, labels.codes[:, 0].astype(np.int64), data.weight, len(labels.classes[0]))
         most = min(int(self.max_tests), table.n_features)
         bodies, label, default = greedy_list(sample, most, float(self.min_objects))
         rules = describe(bodies, label, default, sample, self._confidence, of_answered=True)
-        return self._learn_rules(rules, Seen(table.n_features, table.names, table.levels), labels.classes[0])
+        seen = Seen(table.n_features, table.names, table.levels)
+        return self._learned_of_rules(rules, seen, labels.classes[0])
 
     def _from_rules(self, rules: Any) -> Self:
         """Make a list of fitted rules, in their order; return the model.
@@ -122,9 +87,9 @@ class DecisionListClassifier(RuleModel):
                 f"rules={rules!r}: must be a fitted RuleSetClassifier or DecisionListClassifier; of a tree, pass "
                 "tree.to_rules()"
             )
-        arrays = rules._fitted().rules_.arrays  # noqa: SLF001  of the same kind
+        arrays = rules.check_fitted().rules_.arrays
         lengths = arrays.start[1:] - arrays.start[:-1]
-        made = self._learn_rules(arrays, seen_by(rules), rules.classes_)
+        made = self._learn_rules(arrays, rules.columns_seen, rules.classes_)
         made.max_tests = max(1, int(lengths.max(initial=1)))
         return made
 

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba._jit import n_workers
-from dtnumba.criteria import resolve_criterion
-from dtnumba.estimators._classical import ClassicalParams, ClassicalTree
-from dtnumba.estimators._docs import documented
-from dtnumba.estimators._parameters import Legal, integer, is_real, one_of, parameter, yes_or_no
-from dtnumba.growers.grown import train_general
-from dtnumba.growers.options import Options
-from dtnumba.training import UNLIMITED, Settings
-from dtnumba.trees import LEAF, STAYS
+from dtnumba.criteria.contract import resolve_criterion
+from dtnumba.estimators.bases.classical import ClassicalParams, ClassicalTree
+from dtnumba.estimators.bases.docs import documented
+from dtnumba.estimators.bases.parameters import Legal, integer, is_real, one_of, parameter, yes_or_no
+from dtnumba.growth.multiway.train import train_general
+from dtnumba.growth.settings import UNLIMITED, Options, Settings
+from dtnumba.runtime.tasks import n_workers
+from dtnumba.trees.layout import LEAF, STAYS
 
 if TYPE_CHECKING:
-    from dtnumba.labels import Labels
-    from dtnumba.trees import Trees
-    from dtnumba.weights import Weights
+    from dtnumba.estimators.bases.fit import TrainingData
+    from dtnumba.tables.labels import Labels
+    from dtnumba.tables.weights import Weights
+    from dtnumba.trees.layout import Trees
+
 
 # A gain below is what rounding leaves of none.
 _SOME_GAIN = 1e-12
@@ -55,10 +56,6 @@ class ID3Params(ClassicalParams):
         Whether a test on a category is one value against the rest, and not a branch a value.
     require_gain : bool
         True: where no test gains anything the node is a leaf. False: it is divided all the same, which XOR needs.
-    max_depth : int or None
-        Longest path from the root to a leaf.
-    max_leaf_nodes : int or None
-        Grow the node of largest gain first, up to so many leaves.
 
     """
 
@@ -83,16 +80,6 @@ class ID3Classifier(ClassicalTree, ID3Params):
 
     Attributes
     ----------
-    classes_ : array
-        The labels, sorted.
-    n_classes_ : int
-        How many there are.
-    n_outputs_, n_features_in_ : int
-        Columns of the target and of the table in ``fit``.
-    feature_names_in_ : array of str
-        Names of the columns; only where all of them are text.
-    categories_ : list of array or None
-        The levels of each column, None of one of numbers; only where there are categories.
     tree_ : TreeView
         The tree under scikit-learn's column names; its gains and impurities are in units of ``base``.
 
@@ -110,10 +97,10 @@ class ID3Classifier(ClassicalTree, ID3Params):
 
     @property
     def criterion(self) -> str:
-        """What nodes are described by."""
+        """The criterion whose values the nodes show as impurity."""
         return self.measure
 
-    def _grow(self, table: Any, known: Labels, weights: Weights) -> Trees:
+    def _grow(self, table: Any, outcome: Labels, weights: Weights) -> Trees:
         self._refuse_numbers(table)
         settings = Settings(
             splitter="best",
@@ -134,12 +121,12 @@ class ID3Classifier(ClassicalTree, ID3Params):
             ),
         )
         criterion = resolve_criterion(self.measure, "classes", weights.total, table.n_features)
-        trees = train_general(table, known, criterion, weights, settings)
+        trees = train_general(table, outcome, criterion, weights, settings)
         unit = math.log2(self.base) if self.measure == "entropy" else 1.0
         return trees._replace(impurity=trees.impurity / unit, gain=trees.gain / unit)
 
-    def _learned_tree(self, table: Any, known: Labels, weight: Any, given: Any, seed: int) -> Trees:
-        return ending_unseen(super()._learned_tree(table, known, weight, given, seed))
+    def _learned_trees(self, data: TrainingData) -> Trees:
+        return ending_unseen(super()._learned_trees(data))
 
     def _refuse_numbers(self, table: Any) -> None:
         if self.numeric != "error":

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba import rng
-from dtnumba._jit import n_workers
-from dtnumba.categories import FROM_DTYPE
-from dtnumba.estimators._base import Classifier
-from dtnumba.estimators._docs import documented
-from dtnumba.estimators._parameters import CATEGORICAL_FEATURES, LEVEL, N_JOBS, SHARE, Legal, one_of, parameter
-from dtnumba.estimators._rules import OfModelOrClass, RuleModel, seen_by
+from dtnumba.estimators.bases.docs import documented
+from dtnumba.estimators.bases.parameters import (
+    CATEGORICAL_FEATURES,
+    N_JOBS,
+    SHARE,
+    SIGNIFICANCE,
+    Legal,
+    one_of,
+    parameter,
+)
+from dtnumba.estimators.bases.rules import OfModelOrClass, RuleModel
 from dtnumba.estimators.c45 import C45Classifier
-from dtnumba.estimators.decision_tree import OneTree
-from dtnumba.path_rules import paths_of
-from dtnumba.rules import pack_rules
-from dtnumba.trees import LEAF, last_children, node_values
-from dtnumba.weights import read_weight
+from dtnumba.rules.layout import pack_rules
+from dtnumba.rules.paths import demand_tree, labelled_paths, outcomes_of
+from dtnumba.rules.simplify import Making, Sample, make_rules, numbers_of
+from dtnumba.runtime.tasks import n_workers
+from dtnumba.tables.categories import FROM_DTYPE
+from dtnumba.tables.weights import read_weight
+from dtnumba.trees.layout import LEAF, last_children, node_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from dtnumba.rules import Condition
-    from dtnumba.trees import Trees
+    from dtnumba.estimators.bases.fit import TrainingData
+    from dtnumba.rules.layout import Rules
+    from dtnumba.trees.layout import Trees
+
 
 _SELECT = ("mdl", "chi2", "fisher")
 
@@ -55,38 +63,17 @@ class RuleSetClassifier(RuleModel):
         sum of confidences, the first class on ties.
     min_significance : float or None
         Level at which a test must be significant: None is 0.05 for "chi2" and "fisher", and no such demand for "mdl".
-    categorical_features : "from_dtype", list of names or indices, boolean mask or None
-        As of trees.
     random_state : int, generator or None
         Seed of the subsets of rules that the search for the best one starts from; it matters only where a class has
         more than ten rules.
-    n_jobs : int or None
-        Threads; None is every core, but one inside a worker of another pool.
-
-    Attributes
-    ----------
-    rules_ : RuleList
-        The rules in the order in which they are asked; ``print`` shows them as sentences.
-    n_rules_ : int
-        How many there are, without the default.
-    classes_ : array
-        The labels, sorted.
-    n_classes_ : int
-        How many there are.
-    n_features_in_ : int
-        Columns of the table in ``fit``.
-    feature_names_in_ : array of str
-        Names of the columns; only where all of them are text.
-    categories_ : list of array or None
-        The levels of each column, None of one of numbers; only where there are categories.
 
     Examples
     --------
     >>> from dtnumba import RuleSetClassifier
-    >>> X, y = [[0, 5], [0, 6], [0, 7], [1, 5], [1, 6], [1, 7]], ["no", "no", "no", "no", "yes", "yes"]
-    >>> rules = RuleSetClassifier(select=None).fit(X, y)
+    >>> X = [[0, 5], [0, 6], [0, 7], [0, 8], [1, 5], [1, 5], [1, 6], [1, 7]]
+    >>> rules = RuleSetClassifier(select=None).fit(X, ["no"] * 6 + ["yes"] * 2)
     >>> print(rules.rules_[2])
-    if x0 > 0.5 and x1 > 5.5 then yes [covers 2, correct 2, confidence 0.5, lift 1.5]
+    if x0 > 0.0 and x1 > 5.0 then yes [covers 2, correct 2, confidence 0.5, lift 2]
 
     """
 
@@ -99,7 +86,7 @@ class RuleSetClassifier(RuleModel):
         ),
     )
     resolve: str = parameter("order", one_of("order", "confidence"))
-    min_significance: float | None = parameter(None, LEVEL)
+    min_significance: float | None = parameter(None, SIGNIFICANCE)
     categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009  a field
     random_state: Any = None
     n_jobs: int | None = parameter(None, N_JOBS)
@@ -116,26 +103,10 @@ class RuleSetClassifier(RuleModel):
         """Return the unpruned tree that ``fit`` grows."""
         return C45Classifier(prune=None, categorical_features=self.categorical_features, n_jobs=self.n_jobs)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow an unpruned tree and make its paths rules.
-
-        Parameters
-        ----------
-        X : array, frame or sparse matrix of shape (rows, features)
-            Numbers and categories; NaN, None and a frame's nulls are missing values.
-        y : array of shape (rows,)
-            Labels of any hashable kind.
-        sample_weight : array of shape (rows,) or number, optional
-            What each row counts; rows of weight 0 do not influence anything.
-
-        Returns
-        -------
-        RuleSetClassifier
-            The model itself; as it was if anything fails.
-
-        """
-        self._check_params()
-        return self._make(self._grower().fit(X, y, sample_weight), X, y, sample_weight)
+    def _learned(self, data: TrainingData) -> dict[str, Any]:
+        tree = self._grower().fit(data.table, data.outcome, data.weight)
+        sample = Sample(data.table, data.outcome.codes[:, 0].astype(np.int64), data.weight, len(tree.classes_))
+        return self._learned_of_rules(self._made(tree, sample, data.seed), tree.columns_seen, tree.classes_)
 
     def _from_tree(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make rules of the paths of a fitted tree; return the model.
@@ -148,28 +119,22 @@ class RuleSetClassifier(RuleModel):
             The rows by which rules are simplified, as a rule those that the tree was grown on.
 
         """
-        self._check_params()
-        return self._make(model, X, y, sample_weight)
+        self.check_params()
+        demand_tree(model)
+        table, labels = model.read_known(X, y)
+        code, weight = labels.codes[:, 0], read_weight(sample_weight, table.n_rows)
+        sample = Sample(table, code, weight, len(model.classes_))
+        return self._learn_rules(self._made(model, sample, self._seed()), model.columns_seen, model.classes_)
 
     from_tree = OfModelOrClass(_from_tree)
 
-    def _make(self, model: Any, X: Any, y: Any, sample_weight: Any) -> Self:
-        from dtnumba.rule_making import Making, Sample, make_rules
+    def _made(self, tree: Any, sample: Sample, seed: int) -> Rules:
+        """Return the paths of a fitted tree as rules, simplified by a sample of rows."""
+        making = Making(self.select, float(self.confidence), self.min_significance, seed, n_workers(self.n_jobs))
+        return make_rules([(path.tests, path.k) for path in labelled_paths(tree)], sample, making)
 
-        paths = labelled_paths(model)
-        table, code = self._read_known(model, X, y)
-        weight = read_weight(sample_weight, table.n_rows)
-        seed, workers = rng.seed_from(self.random_state), n_workers(self.n_jobs)
-        making = Making(self.select, float(self.confidence), self.min_significance, seed, workers)
-        rules = make_rules(
-            [(path.tests, path.k) for path in paths], Sample(table, code, weight, len(model.classes_)), making
-        )
-        return self._learn_rules(rules, seen_by(model), model.classes_)
-
-    def _from_paths(self, model: Any) -> Self:
+    def from_paths(self, model: Any) -> Self:
         """Make rules of the paths of a fitted tree as they are, which say what it says of every row."""
-        from dtnumba.rule_making import numbers_of
-
         paths = labelled_paths(model)
         trees = model.trees_
         nodes = np.array([path.node for path in paths], np.int64)
@@ -178,18 +143,12 @@ class RuleSetClassifier(RuleModel):
         covered, correct = ending.sum(axis=1), ending[np.arange(len(label)), label]
         root = np.asarray(trees.value[0], np.float64)
         numbers = numbers_of(covered, correct, label, root / root.sum(), self._confidence)
-        default = _said_by(model, root[None])[0]
+        default = outcomes_of(model, root[None])[0]
         # What a leaf without rows says counts, too
         decided = node_values(trees)[nodes] * np.where(trees.weight[nodes] > 0, trees.weight[nodes], 1.0)[:, None]
         decided = np.vstack([decided, np.zeros_like(root)[None]])
         rules = pack_rules([list(path.tests) for path in paths], label, int(default), {**numbers, "decided": decided})
-        return self._learn_rules(rules, seen_by(model), model.classes_)
-
-
-def _said_by(model: Any, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the classes that a tree says where it holds these shares."""
-    rule = vars(model).get("_rule")
-    return np.asarray(shares.argmax(axis=1) if rule is None else rule.codes(shares), np.int64)
+        return self._learn_rules(rules, model.columns_seen, model.classes_)
 
 
 def _ending(trees: Trees) -> NDArray[np.float64]:
@@ -200,27 +159,3 @@ def _ending(trees: Trees) -> NDArray[np.float64]:
         ending[node] -= rows[trees.left[node] : last[node] + 1].sum(axis=0)
     # What rounding leaves of none is none
     return np.where(ending > 1e-9 * rows, ending, 0.0)
-
-
-class LabelledPath(NamedTuple):
-    """The tests on the way to a node at which rows end, and the class that it says."""
-
-    tests: tuple[Condition, ...]
-    k: int
-    node: int
-
-
-def labelled_paths(model: Any) -> list[LabelledPath]:
-    """Return for each leaf of a fitted tree, and each node at which missing values stay, its tests and its class."""
-    if isinstance(model, OneTree) and isinstance(model, Classifier):
-        model._fitted()  # noqa: SLF001  of the same kind
-    else:
-        raise TypeError(f"model={model!r}: must be a fitted classifier of one tree")
-    if model.n_outputs_ != 1:
-        raise ValueError(f"model has {model.n_outputs_} outputs, and a rule says one; fit a tree to each")
-    model._refuse_compact("rules of a tree")  # noqa: SLF001
-    trees, levels = model.trees_, vars(model).get("categories_")
-    paths = paths_of(trees, lambda j: 0 if levels is None or levels[j] is None else len(levels[j]))
-    nodes = [path.node for path in paths]
-    said = _said_by(model, node_values(trees)[nodes])
-    return [LabelledPath(path.tests, int(k), path.node) for path, k in zip(paths, said, strict=True)]

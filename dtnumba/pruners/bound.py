@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.bottom_up import ROUNDING
-from dtnumba.code_length import test_bits
-from dtnumba.pruner import Pruner, is_number, pruner
+from dtnumba.pruners.contract import Pruner, is_number, pruner
+from dtnumba.pruners.engines.by_depth import ROUNDING
+from dtnumba.pruners.engines.code_length import test_bits
 from dtnumba.pruners.generic import numbers_of, over_each_tree
 from dtnumba.pruners.mdl import cuts_of
-from dtnumba.subtrees import class_weights_of, errors_as_leaf, levels_of, postorder, rebuilt
-from dtnumba.trees import LEAF, joined, one_tree
+from dtnumba.trees.layout import LEAF, joined, one_tree
+from dtnumba.trees.subtrees import class_weights_of, depth_levels, errors_as_leaf, postorder, rebuilt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dtnumba.pruner import Subject
-    from dtnumba.trees import Trees
-    from dtnumba.whole_tree import Candidate, NodeNumbers
+    from dtnumba.pruners.contract import PruningContext
+    from dtnumba.pruners.engines.in_postorder import Candidate, NodeNumbers
+    from dtnumba.trees.layout import Trees
+
 
 _CODES = ("notes", "mdl")
 
@@ -78,45 +79,45 @@ class Bound(Pruner):
     which_rows = "They are the rows that the trees were grown on; with raising=False none are needed."
 
     @staticmethod
-    def unit(subject: Subject) -> float:
+    def unit(context: PruningContext) -> float:
         """Return what an error costs at most: the bound is one on the mean of numbers from 0 to this."""
-        return 1.0 if subject.costs is None else float(subject.costs.max())
+        return 1.0 if context.costs is None else float(context.costs.max())
 
     def value(self, errors: float, bits: float, weight: float) -> float:
         """Return the right-hand side of the bound; ``bits`` are those of the nodes, without the end of the code."""
         return errors / weight + math.sqrt((bits + math.log(2.0 / self.delta)) / (2.0 * weight))
 
-    def node_bits(self, trees: Trees, subject: Subject) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def node_bits(self, trees: Trees, context: PruningContext) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what each node takes as a leaf, and what its test takes."""
-        n_classes = subject.sizes[0]
+        n_classes = context.sizes[0]
         if self.code == "notes":
-            symbol = np.full(trees.n_nodes, math.log2(subject.n_features + n_classes + 1))
+            symbol = np.full(trees.n_nodes, math.log2(context.n_features + n_classes + 1))
             return symbol, symbol
-        levels = levels_of(trees)
-        tests = test_bits(trees, levels, subject.n_features, cuts_of(self.cuts, subject.n_features, "Bound"))
+        levels = depth_levels(trees)
+        tests = test_bits(trees, levels, context.n_features, cuts_of(self.cuts, context.n_features, "Bound"))
         return np.full(trees.n_nodes, 1.0 + math.log2(n_classes)), 1.0 + tests
 
-    def end_bits(self, subject: Subject) -> float:
+    def end_bits(self, context: PruningContext) -> float:
         """Return what the end of the code takes."""
-        return math.log2(subject.n_features + subject.sizes[0] + 1) if self.code == "notes" else 0.0
+        return math.log2(context.n_features + context.sizes[0] + 1) if self.code == "notes" else 0.0
 
-    def pruned(self, subject: Subject) -> Trees:
+    def pruned(self, context: PruningContext) -> Trees:
         """Return the trees of the least bounds."""
-        subject.demand_classes(self.name)
-        end, unit = self.end_bits(subject), self.unit(subject)
+        context.demand_classes(self.name)
+        end, unit = self.end_bits(context), self.unit(context)
         if self.raising:
 
             def f(option: Candidate) -> float:
                 return self.value(option.whole.errors / unit, option.whole.bits + end, option.whole.weight)
 
-            return over_each_tree(subject, f, self.node_bits, raising=True, repeat=self.repeat)
+            return over_each_tree(context, f, self.node_bits, raising=True, repeat=self.repeat)
         parts = []
-        for t in range(subject.trees.n_trees):
-            tree = one_tree(subject.trees, t)
+        for t in range(context.trees.n_trees):
+            tree = one_tree(context.trees, t)
             while True:
-                numbers = numbers_of(tree, subject, self.node_bits)
+                numbers = numbers_of(tree, context, self.node_bits)
                 is_leaf = self._cut(tree, numbers._replace(errors=numbers.errors / unit), end)
-                smaller = rebuilt(tree, levels_of(tree), is_leaf)
+                smaller = rebuilt(tree, depth_levels(tree), is_leaf)
                 has_changed, tree = smaller.n_nodes < tree.n_nodes, smaller
                 if not (self.repeat and has_changed):
                     break
@@ -129,7 +130,7 @@ class Bound(Pruner):
         """Return which nodes are leaves after one walk: the template without raising, on plain numbers."""
         is_leaf = np.asarray(trees.feature == LEAF)
         inner = np.flatnonzero(~is_leaf)
-        order = inner[np.argsort(postorder(trees, levels_of(trees))[inner])].tolist()
+        order = inner[np.argsort(postorder(trees, depth_levels(trees))[inner])].tolist()
         left, right = trees.left.tolist(), trees.right.tolist()
         leaf_errors, leaf_bits = numbers.errors.tolist(), numbers.leaf_bits.tolist()
         tests, errors, bits = numbers.test_bits.tolist(), numbers.errors.tolist(), numbers.leaf_bits.tolist()
@@ -152,15 +153,15 @@ class Bound(Pruner):
         return is_leaf
 
 
-def risk_bound(subject: Subject, delta: float, code: str) -> float:
+def risk_bound(context: PruningContext, delta: float, code: str) -> float:
     """Return the bound on the true error of one tree."""
-    bound, trees, unit = Bound(delta, code), subject.trees, Bound.unit(subject)
-    if not subject.is_classes:
+    bound, trees, unit = Bound(delta, code), context.trees, Bound.unit(context)
+    if not context.is_classes:
         raise ValueError(
-            f"risk_bound: it bounds the share of wrong labels, and {type(subject.model).__name__} predicts numbers"
+            f"risk_bound: it bounds the share of wrong labels, and {type(context.model).__name__} predicts numbers"
         )
-    subject.demand_classes(Bound.name)
+    context.demand_classes(Bound.name)
     is_leaf = trees.feature == LEAF
-    errors = errors_as_leaf(class_weights_of(trees, subject.sizes), subject.costs)[is_leaf].sum()
-    bits = np.where(is_leaf, *bound.node_bits(trees, subject)).sum() + bound.end_bits(subject)
+    errors = errors_as_leaf(class_weights_of(trees, context.sizes), context.costs)[is_leaf].sum()
+    bits = np.where(is_leaf, *bound.node_bits(trees, context)).sum() + bound.end_bits(context)
     return unit * bound.value(float(errors) / unit, float(bits), float(trees.weight[0]))

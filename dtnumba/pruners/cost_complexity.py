@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dtnumba.pruner import Pruner, pruner
-from dtnumba.weakest_link import SAME, cut_weak, impurity_risk, relative_risk
+from dtnumba.pruners.contract import Pruner, pruner
+from dtnumba.pruners.engines.weakest_link import SAME, cut_weak, impurity_risk, relative_risk
 
 if TYPE_CHECKING:
-    from dtnumba.alpha_table import AlphaTable
-    from dtnumba.pruner import Subject
-    from dtnumba.trees import Trees
+    from dtnumba.pruners.contract import PruningContext
+    from dtnumba.pruners.engines.alpha_table import AlphaTable
+    from dtnumba.trees.layout import Trees
 
 
 @pruner("cost_complexity")
@@ -75,28 +75,28 @@ class CostComplexity(Pruner):
 
     def table(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> AlphaTable:
         """Return the path of the tree that a model grows on some rows, each subtree scored on the folds."""
-        from dtnumba.alpha_table import alpha_table
+        from dtnumba.pruners.engines.alpha_table import alpha_table
 
         return alpha_table(model, X, y, sample_weight, self.cv, relative=self._is_relative)
 
-    def pruned(self, subject: Subject) -> Trees:
+    def pruned(self, context: PruningContext) -> Trees:
         """Return the subtrees for alpha."""
-        trees, given = subject.trees, self.cp if self.alpha is None else self.alpha
-        alpha = self._chosen(subject) if given is None or isinstance(given, str) else float(given)
+        trees, given = context.trees, self.cp if self.alpha is None else self.alpha
+        alpha = self._chosen(context) if given is None or isinstance(given, str) else float(given)
         if self._is_relative:
-            risk = relative_risk(trees, subject.sizes, subject.costs, is_classes=subject.is_classes)
+            risk = relative_risk(trees, context.sizes, context.costs, is_classes=context.is_classes)
         else:
             risk = impurity_risk(trees)
-        return cut_weak(trees, risk, alpha * (1.0 + SAME), subject.levels)
+        return cut_weak(trees, risk, alpha * (1.0 + SAME), context.levels)
 
-    def _chosen(self, subject: Subject) -> float:
-        if subject.trees.n_trees > 1:
+    def _chosen(self, context: PruningContext) -> float:
+        if context.trees.n_trees > 1:
             raise ValueError(
-                f"prune={self!r}: folds choose alpha for one tree, and {type(subject.model).__name__} holds "
-                f"{subject.trees.n_trees}; pass CostComplexity(alpha=...) or CostComplexity(cp=...)"
+                f"prune={self!r}: folds choose alpha for one tree, and {type(context.model).__name__} holds "
+                f"{context.trees.n_trees}; pass CostComplexity(alpha=...) or CostComplexity(cp=...)"
             )
-        assert subject.given is not None
-        from dtnumba.alpha_table import alpha_table
+        assert context.given is not None
+        from dtnumba.pruners.engines.alpha_table import alpha_table
 
-        table = alpha_table(subject.model, *subject.given, self.cv, relative=self._is_relative, trees=subject.trees)
+        table = alpha_table(context.model, *context.given, self.cv, relative=self._is_relative, trees=context.trees)
         return float(table.alpha[table.choice(self.rule)])

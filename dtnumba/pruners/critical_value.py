@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtnumba.pruner import Pruner, is_number, pruner
-from dtnumba.subtrees import rebuilt
+from dtnumba.pruners.contract import Pruner, is_number, pruner
+from dtnumba.trees.subtrees import rebuilt
 
 if TYPE_CHECKING:
-    from dtnumba.pruner import Subject
-    from dtnumba.trees import Trees
+    from dtnumba.pruners.contract import PruningContext
+    from dtnumba.trees.layout import Trees
 
 
 @pruner("critical_value")
@@ -35,11 +35,11 @@ class CriticalValue(Pruner):
         if not is_number(self.value):
             raise ValueError(f"CriticalValue: value={self.value!r}: must be a finite number, the least gain of a split")
 
-    def pruned(self, subject: Subject) -> Trees:
+    def pruned(self, context: PruningContext) -> Trees:
         """Return the trees without what gains less."""
-        trees = subject.trees
+        trees = context.trees
         best = trees.gain.copy()
-        for level in reversed(subject.levels):
+        for level in reversed(context.levels):
             largest = np.maximum.reduceat(best[level.children], level.starts)
             best[level.inner] = np.maximum(best[level.inner], largest)
-        return rebuilt(trees, subject.levels, best < self.value)
+        return rebuilt(trees, context.levels, best < self.value)

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.bottom_up import cut_where_cheaper
-from dtnumba.case_pruning import Costs
-from dtnumba.costs import counted_by_cost
-from dtnumba.log_gamma import binomial_upper
-from dtnumba.pruner import Pruner, is_number, pruner
-from dtnumba.raised_cases import pruned_with_cases
-from dtnumba.trees import FRACTIONAL, joined
+from dtnumba.pruners.contract import Pruner, is_number, pruner
+from dtnumba.pruners.engines.binomial_bound import binomial_upper
+from dtnumba.pruners.engines.by_depth import cut_where_cheaper
+from dtnumba.pruners.engines.fractional_subtree_raising import Costs, extra_of_leaves, pruned_with_cases
+from dtnumba.tables.costs import counted_by_cost
+from dtnumba.trees.layout import BY_SHARE, joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dtnumba.pruner import Subject
-    from dtnumba.trees import Trees
+    from dtnumba.pruners.contract import PruningContext
+    from dtnumba.trees.layout import Trees
+
 
 _ESTIMATES = ("release8", "j48", "exact")
 # By how much a leaf, or a raised branch, may be worse and still win.
@@ -82,28 +82,28 @@ class ErrorBased(Pruner):
         errors, n = counted_by_cost(counts, costs, root)
         return np.asarray(errors + extra_errors(n, errors, float(self.confidence), self.estimate))
 
-    def pruned(self, subject: Subject) -> Trees:
+    def pruned(self, context: PruningContext) -> Trees:
         """Return the trees of fewest expected errors."""
-        subject.demand_classes(self.name)
+        context.demand_classes(self.name)
         if self.raising:
-            return self._raised(subject)
-        counts, costs = subject.counts[0], subject.costs
-        ends = zip(subject.trees.root, subject.trees.root[1:], strict=False)
+            return self._raised(context)
+        counts, costs = context.counts[0], context.costs
+        ends = zip(context.trees.root, context.trees.root[1:], strict=False)
         expected = [self.expected(counts[start:stop], costs, counts[start]) for start, stop in ends]
-        return cut_where_cheaper(subject.trees, subject.levels, np.concatenate(expected), slack=SLACK)
+        return cut_where_cheaper(context.trees, context.levels, np.concatenate(expected), slack=SLACK)
 
     def _costs(self) -> Costs:
         z, high = _normal(float(self.confidence), is_table=self.estimate == "release8")
         adds = _adds(float(self.confidence), self.estimate)
         return Costs(math.log(self.confidence), z, high, SLACK, raises=True, adds=adds)
 
-    def _raised(self, subject: Subject) -> Trees:
-        from dtnumba.raising import Raising
-        from dtnumba.recounting import changed, counted_trees, ended, workers_of
+    def _raised(self, context: PruningContext) -> Trees:
+        from dtnumba.pruners.engines.recount import counted_trees, final_leaves, with_new_statistics, workers_of
+        from dtnumba.pruners.engines.subtree_raising import Raising
 
         parts = []
-        by_cases = subject.trees.policy == FRACTIONAL and self.estimate != "exact" and subject.costs is None
-        for tree in counted_trees(subject, with_leaves=not by_cases):
+        by_cases = context.trees.policy == BY_SHARE and self.estimate != "exact" and context.costs is None
+        for tree in counted_trees(context, with_leaves=not by_cases):
             if by_cases:
                 (codes, weight), *_ = tree.additions.parts
                 parts.append(pruned_with_cases(tree.trees, tree.cells, codes, weight, self._costs()))
@@ -111,13 +111,13 @@ class ErrorBased(Pruner):
             root = tree.trees.value[0] * tree.trees.weight[0]
 
             def cost(nodes: Any, counts: NDArray[np.float64], root: Any = root) -> NDArray[np.float64]:
-                return self.expected(counts, subject.costs, root)
+                return self.expected(counts, context.costs, root)
 
             given = (tree.trees, tree.cells, tree.additions, tree.leaf_of_row, cost, SLACK)
-            state = Raising(*given, workers_of(subject))
+            state = Raising(*given, workers_of(context))
             state.run(tree.kept, _weights)
-            reached = ended(tree.trees, state.levels, state.is_leaf, state.leaf[tree.kept])
-            parts.append(changed(tree, subject, state.levels, state.is_leaf, state.final, reached))
+            reached = final_leaves(tree.trees, state.levels, state.is_leaf, state.leaf[tree.kept])
+            parts.append(with_new_statistics(tree, context, state.levels, state.is_leaf, state.final, reached))
         together = joined(parts)
         assert together is not None
         return together
@@ -146,13 +146,9 @@ def extra_errors(n: Any, errors: Any, confidence: float, estimate: str = "releas
     if not _adds(confidence, estimate):
         return np.zeros(n.shape)
     z, high = _normal(confidence, is_table=estimate == "release8")
-    size = np.maximum(n, 1e-300)
-    none = n * -np.expm1(np.log(confidence) / size)
-    one = _normal_extra(size, np.ones(n.shape), z, high)
-    some = _normal_extra(size, errors, z, high)
-    between = none + errors * (one - none)
-    extra = np.where(errors < 1e-6, none, np.where(errors < 0.9999, between, some))
-    return np.where(n > 0, extra, 0.0)
+    extra = np.empty(n.size)
+    extra_of_leaves(math.log(confidence), z, high, n.flatten(), errors.flatten(), extra)
+    return extra.reshape(n.shape)
 
 
 def _adds(confidence: float, estimate: str) -> bool:
@@ -165,12 +161,3 @@ def _normal(confidence: float, *, is_table: bool) -> tuple[float, float]:
     if is_table:
         return float(np.interp(confidence, _TAILS, _DEVIATES)), 0.67
     return max(NormalDist().inv_cdf(1 - confidence), 0.0), 1.0
-
-
-def _normal_extra(n: NDArray[np.float64], errors: NDArray[np.float64], z: float, high: float) -> Any:
-    """Return U by the normal approximation, for one error or more."""
-    e, squared = errors + 0.5, z * z
-    inside = np.maximum(squared * (e * (1.0 - e / n) + squared / 4.0), 0.0)
-    upper = n * (e + squared / 2.0 + np.sqrt(inside)) / (n + squared) - errors
-    left = np.maximum(n - errors, 0.0) * high
-    return np.where(e >= n, left, upper)

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.pruner import Pruner, pruner
-from dtnumba.subtrees import class_weights_of, errors_as_leaf, rebuilt
-from dtnumba.trees import joined, one_tree
-from dtnumba.whole_tree import NodeNumbers, Standing, nothing_before
+from dtnumba.pruners.contract import Pruner, pruner
+from dtnumba.pruners.engines.in_postorder import NodeNumbers, TreeState, nothing_before
+from dtnumba.trees.layout import joined, one_tree
+from dtnumba.trees.subtrees import class_weights_of, errors_as_leaf, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from dtnumba.pruner import Subject
-    from dtnumba.trees import Trees
-    from dtnumba.whole_tree import Candidate
+    from dtnumba.pruners.contract import PruningContext
+    from dtnumba.pruners.engines.in_postorder import Candidate
+    from dtnumba.trees.layout import Trees
 
 
 @pruner("generic")
@@ -62,7 +62,7 @@ class Generic(Pruner):
     def __post_init__(self) -> None:
         """Check the options."""
         if not callable(self.f):
-            raise TypeError(f"Generic: f={self.f!r}: must be a function of one dtnumba.whole_tree.Candidate")
+            raise TypeError(f"Generic: f={self.f!r}: must be a function of one Candidate (see dtnumba.pruners.Generic)")
         for name in ("raising", "repeat"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise TypeError(f"Generic: {name}={getattr(self, name)!r}: must be True or False")
@@ -74,31 +74,31 @@ class Generic(Pruner):
 
     which_rows = "They are the rows that the trees were grown on; with raising=False none are needed."
 
-    def pruned(self, subject: Subject) -> Trees:
+    def pruned(self, context: PruningContext) -> Trees:
         """Return the trees of the least estimates."""
         if self.raising:
-            subject.demand_classes("generic with raising=True")
-        return over_each_tree(subject, self.f, _no_bits, raising=self.raising, repeat=self.repeat)
+            context.demand_classes("generic with raising=True")
+        return over_each_tree(context, self.f, _no_bits, raising=self.raising, repeat=self.repeat)
 
 
-def _no_bits(trees: Trees, subject: Subject) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _no_bits(trees: Trees, context: PruningContext) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.zeros(trees.n_nodes), np.zeros(trees.n_nodes)
 
 
 def over_each_tree(
-    subject: Subject, f: Callable[[Candidate], float], bits_of: Any, *, raising: bool, repeat: bool
+    context: PruningContext, f: Callable[[Candidate], float], bits_of: Any, *, raising: bool, repeat: bool
 ) -> Trees:
     """Return the trees, each gone over until nothing changes, or once.
 
-    ``bits_of(trees, subject)`` returns what each node takes as a leaf, and what its test takes.
+    ``bits_of(trees, context)`` returns what each node takes as a leaf, and what its test takes.
     """
     if raising:
-        return _with_raising(subject, f, bits_of, repeat=repeat)
+        return _with_raising(context, f, bits_of, repeat=repeat)
     parts = []
-    for t in range(subject.trees.n_trees):
-        tree, before = one_tree(subject.trees, t), nothing_before(int(np.diff(subject.trees.root)[t]))
+    for t in range(context.trees.n_trees):
+        tree, before = one_tree(context.trees, t), nothing_before(int(np.diff(context.trees.root)[t]))
         while True:
-            found = Standing(tree, numbers_of(tree, subject, bits_of), f, before, None).run()
+            found = TreeState(tree, numbers_of(tree, context, bits_of), f, before, None).run()
             tree = rebuilt(tree, found.levels, found.is_leaf)
             if not (repeat and found.has_changed):
                 break
@@ -107,20 +107,20 @@ def over_each_tree(
     return _together(parts)
 
 
-def _with_raising(subject: Subject, f: Callable[[Candidate], float], bits_of: Any, *, repeat: bool) -> Trees:
-    from dtnumba.raised_errors import new_branches
-    from dtnumba.recounting import changed, counted_trees, ended, renumbered, workers_of
+def _with_raising(context: PruningContext, f: Callable[[Candidate], float], bits_of: Any, *, repeat: bool) -> Trees:
+    from dtnumba.pruners.engines.raised_subtree_errors import new_branches
+    from dtnumba.pruners.engines.recount import counted_trees, final_leaves, renumbered, with_new_statistics, workers_of
 
     parts = []
-    for given in counted_trees(subject):
+    for given in counted_trees(context):
         counted, before = given, nothing_before(given.trees.n_nodes)
         while True:
             tree = counted.trees
-            branches = new_branches(counted, subject.costs, workers_of(subject))
-            found = Standing(tree, numbers_of(tree, subject, bits_of), f, before, branches).run()
-            reached = ended(tree, found.levels, found.is_leaf, branches.leaf)
+            branches = new_branches(counted, context.costs, workers_of(context))
+            found = TreeState(tree, numbers_of(tree, context, bits_of), f, before, branches).run()
+            reached = final_leaves(tree, found.levels, found.is_leaf, branches.leaf)
             counted = counted._replace(kept=branches.rows)
-            smaller = changed(counted, subject, found.levels, found.is_leaf, found.final, reached)
+            smaller = with_new_statistics(counted, context, found.levels, found.is_leaf, found.final, reached)
             if not (repeat and found.has_changed):
                 break
             before = found.after()
@@ -135,11 +135,11 @@ def _together(parts: list[Trees]) -> Trees:
     return together
 
 
-def numbers_of(trees: Trees, subject: Subject, bits_of: Any) -> NodeNumbers:
+def numbers_of(trees: Trees, context: PruningContext, bits_of: Any) -> NodeNumbers:
     """Return what the nodes of one tree have as leaves."""
-    leaf_bits, test_bits = bits_of(trees, subject)
-    if subject.is_classes:
-        counts = class_weights_of(trees, subject.sizes)
-        errors = errors_as_leaf(counts, subject.costs)
+    leaf_bits, test_bits = bits_of(trees, context)
+    if context.is_classes:
+        counts = class_weights_of(trees, context.sizes)
+        errors = errors_as_leaf(counts, context.costs)
         return NodeNumbers(np.concatenate(counts, axis=1), trees.weight, errors, leaf_bits, test_bits)
     return NodeNumbers(trees.weight[:, None], trees.weight, trees.weight * trees.impurity, leaf_bits, test_bits)

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.bottom_up import cut_where_cheaper
-from dtnumba.code_length import arity_bits, dirichlet_bits, exception_bits, test_bits
-from dtnumba.pruner import Pruner, is_number, pruner
+from dtnumba.pruners.contract import Pruner, is_number, pruner
+from dtnumba.pruners.engines.by_depth import cut_where_cheaper
+from dtnumba.pruners.engines.code_length import arity_bits, dirichlet_bits, test_bits, whole_leaf_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dtnumba.pruner import Subject
-    from dtnumba.trees import Trees
+    from dtnumba.pruners.contract import PruningContext
+    from dtnumba.trees.layout import Trees
+
 
 _CORRECTIONS = ("none", "wallace_patrick")
 
@@ -49,14 +50,14 @@ class MDL(Pruner):
         if not (is_number(self.alpha) and self.alpha > 0):
             raise ValueError(f"MDL: alpha={self.alpha!r}: must be a number > 0")
 
-    def pruned(self, subject: Subject) -> Trees:
+    def pruned(self, context: PruningContext) -> Trees:
         """Return the trees of fewest bits."""
-        subject.demand_classes(self.name)
-        counts, trees, levels = subject.counts[0], subject.trees, subject.levels
-        tests = test_bits(trees, levels, subject.n_features, cuts_of(self.cuts, subject.n_features, "MDL"))
+        context.demand_classes(self.name)
+        counts, trees, levels = context.counts[0], context.trees, context.levels
+        tests = test_bits(trees, levels, context.n_features, cuts_of(self.cuts, context.n_features, "MDL"))
         if self.correction == "none":
-            return cut_where_cheaper(trees, levels, 1.0 + exception_bits(counts), 1.0 + tests)
-        leaf, test = arity_bits(trees, levels, subject.n_features)
+            return cut_where_cheaper(trees, levels, 1.0 + whole_leaf_bits(counts), 1.0 + tests)
+        leaf, test = arity_bits(trees, levels, context.n_features)
         return cut_where_cheaper(trees, levels, leaf + dirichlet_bits(counts, float(self.alpha)), test + tests)
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtnumba.bottom_up import cut_where_cheaper
-from dtnumba.pruner import Pruner, is_number, pruner
-from dtnumba.subtrees import tree_of_nodes
+from dtnumba.pruners.contract import Pruner, is_number, pruner
+from dtnumba.pruners.engines.by_depth import cut_where_cheaper
+from dtnumba.trees.subtrees import tree_of_nodes
 
 if TYPE_CHECKING:
-    from dtnumba.pruner import Subject
-    from dtnumba.trees import Trees
+    from dtnumba.pruners.contract import PruningContext
+    from dtnumba.trees.layout import Trees
 
 
 @pruner("minimum_error")
@@ -41,19 +41,19 @@ class MinimumError(Pruner):
         if self.m is not None and not (is_number(self.m) and self.m >= 0):
             raise ValueError(f"MinimumError: m={self.m!r}: must be a number >= 0, or None for the number of classes")
 
-    def pruned(self, subject: Subject) -> Trees:
+    def pruned(self, context: PruningContext) -> Trees:
         """Return the trees of least expected error."""
-        subject.demand_classes(self.name)
-        counts, trees = subject.counts[0], subject.trees
+        context.demand_classes(self.name)
+        counts, trees = context.counts[0], context.trees
         n, (n_nodes, n_classes) = counts.sum(axis=1), counts.shape
         m = float(n_classes) if self.m is None else float(self.m)
         root = trees.root[:-1][tree_of_nodes(trees)]
-        if subject.rule is not None:
+        if context.rule is not None:
             prior = np.full(n_classes, 1.0 / n_classes) if self.m is None else counts[root] / n[root, None]
-            label = subject.rule.codes(counts)
-            cost = ((counts + m * prior) * subject.rule.costs.T[label]).sum(axis=1)
+            label = context.rule.codes(counts)
+            cost = ((counts + m * prior) * context.rule.costs.T[label]).sum(axis=1)
             expected = np.divide(n * cost, n + m, out=np.zeros(n_nodes), where=n + m > 0)
-            return cut_where_cheaper(trees, subject.levels, expected)
+            return cut_where_cheaper(trees, context.levels, expected)
         label = counts.argmax(axis=1)
         if self.m is None:
             prior = np.full(n_nodes, 1.0 / n_classes)
@@ -61,4 +61,4 @@ class MinimumError(Pruner):
             prior = counts[root, label] / np.maximum(n[root], 1e-300)
         errors = n - counts[np.arange(n_nodes), label]
         expected = np.divide(n * (errors + m * (1.0 - prior)), n + m, out=np.zeros(n_nodes), where=n + m > 0)
-        return cut_where_cheaper(trees, subject.levels, expected)
+        return cut_where_cheaper(trees, context.levels, expected)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtnumba.costs import counted_by_cost
-from dtnumba.pruner import Pruner, pruner
-from dtnumba.subtrees import below, class_weights_of, leaves_below, levels_of, rebuilt
+from dtnumba.pruners.contract import Pruner, pruner
+from dtnumba.tables.costs import counted_by_cost
+from dtnumba.trees.subtrees import below, class_weights_of, depth_levels, leaves_below, rebuilt
 
 if TYPE_CHECKING:
-    from dtnumba.pruner import Subject
-    from dtnumba.trees import Trees
+    from dtnumba.pruners.contract import PruningContext
+    from dtnumba.trees.layout import Trees
 
 
 @pruner("pessimistic")
@@ -39,22 +39,22 @@ class Pessimistic(Pruner):
         if not isinstance(self.repeat, (bool, np.bool_)):
             raise TypeError(f"Pessimistic: repeat={self.repeat!r}: must be True or False")
 
-    def pruned(self, subject: Subject) -> Trees:
+    def pruned(self, context: PruningContext) -> Trees:
         """Return the trees without what is not worth its leaves."""
-        subject.demand_classes(self.name)
-        trees = subject.trees
+        context.demand_classes(self.name)
+        trees = context.trees
         while True:
-            smaller = _once(trees, subject)
+            smaller = _once(trees, context)
             if not self.repeat or smaller.n_nodes == trees.n_nodes:
                 return smaller
             trees = smaller
 
 
-def _once(trees: Trees, subject: Subject) -> Trees:
-    levels, counts = levels_of(trees), class_weights_of(trees, subject.sizes)[0]
+def _once(trees: Trees, context: PruningContext) -> Trees:
+    levels, counts = depth_levels(trees), class_weights_of(trees, context.sizes)[0]
     errors, n = np.empty(len(counts)), np.empty(len(counts))
     for start, stop in zip(trees.root, trees.root[1:], strict=False):
-        errors[start:stop], n[start:stop] = counted_by_cost(counts[start:stop], subject.costs, counts[start])
+        errors[start:stop], n[start:stop] = counted_by_cost(counts[start:stop], context.costs, counts[start])
     within = below(levels, errors) + 0.5 * leaves_below(trees, levels)
     spread = np.divide(within * np.maximum(n - within, 0.0), n, out=np.zeros(len(n)), where=n > 0)
     return rebuilt(trees, levels, errors + 0.5 <= within + np.sqrt(spread))

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.bottom_up import cut_where_cheaper
-from dtnumba.pruner import Pruner, Rows, is_number, pruner
-from dtnumba.subtrees import below, rebuilt
-from dtnumba.trees import joined, one_tree
+from dtnumba.pruners.contract import Pruner, Rows, is_number, pruner
+from dtnumba.pruners.engines.by_depth import cut_where_cheaper
+from dtnumba.trees.layout import joined, one_tree
+from dtnumba.trees.subtrees import below, rebuilt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dtnumba.counted_rows import Additions
-    from dtnumba.pruner import Subject
-    from dtnumba.trees import Trees
+    from dtnumba.pruners.contract import PruningContext
+    from dtnumba.pruners.engines.recount import RowContributions
+    from dtnumba.trees.layout import Trees
 
 
 @pruner("reduced_error")
@@ -71,38 +71,38 @@ class ReducedError(Pruner):
 
     @property
     def held_out(self) -> float | None:
-        """What a fit sets aside."""
+        """The share of the rows that a fit sets aside."""
         return float(self.fraction) if self.X is None else None
 
-    def pruned(self, subject: Subject) -> Trees:
+    def pruned(self, context: PruningContext) -> Trees:
         """Return the smallest trees that are best on the held-out rows."""
-        from dtnumba.counted_rows import class_additions, leaves_in_trees, square_additions
+        from dtnumba.pruners.engines.recount import class_additions, leaves_in_trees, square_additions
 
-        rows = subject.rows if self.X is None else subject.read(self.X, self.y, self.sample_weight)
+        rows = context.rows if self.X is None else context.read(self.X, self.y, self.sample_weight)
         assert rows is not None
-        trees = subject.trees
-        cost: Any = _SquaredErrors(subject)
-        if subject.is_classes:
-            additions, cost = class_additions(rows, subject.sizes), _WrongLabels(subject)
+        trees = context.trees
+        cost: Any = _SquaredErrors(context)
+        if context.is_classes:
+            additions, cost = class_additions(rows, context.sizes), _WrongLabels(context)
         else:
             additions = square_additions(Rows(rows.table, rows.target - cost.centre, rows.weight))
         leaves = leaves_in_trees(trees, rows.table, 1)
         if self.raising:
-            return _raised(subject, rows, additions, leaves, cost)
+            return _raised(context, rows, additions, leaves, cost)
         stats = np.zeros((trees.n_nodes, additions.n_stats))
         for found in leaves:
             stats += additions.summed(found, trees.n_nodes)
-        stats = below(subject.levels, stats)
-        return cut_where_cheaper(trees, subject.levels, cost(np.arange(trees.n_nodes), stats))
+        stats = below(context.levels, stats)
+        return cut_where_cheaper(trees, context.levels, cost(np.arange(trees.n_nodes), stats))
 
 
 class _WrongLabels:
     """The weight of held-out rows that do not have the label of a node, or what its label costs them."""
 
-    def __init__(self, subject: Subject) -> None:
-        self.offsets, self.costs = np.cumsum([0, *subject.sizes]), subject.costs
-        shares = np.split(subject.trees.value, self.offsets[1:-1], axis=1)
-        rule = subject.rule
+    def __init__(self, context: PruningContext) -> None:
+        self.offsets, self.costs = np.cumsum([0, *context.sizes]), context.costs
+        shares = np.split(context.trees.value, self.offsets[1:-1], axis=1)
+        rule = context.rule
         self.labels = [of.argmax(axis=1) if rule is None else rule.codes(of) for of in shares]
         self.centre: Any = 0.0
 
@@ -120,9 +120,9 @@ class _WrongLabels:
 class _SquaredErrors:
     """The squared errors of held-out rows, measured from the mean of the tree for the sake of rounding."""
 
-    def __init__(self, subject: Subject) -> None:
-        self.centre: Any = subject.trees.value[0]
-        self.value = subject.trees.value - self.centre
+    def __init__(self, context: PruningContext) -> None:
+        self.centre: Any = context.trees.value[0]
+        self.value = context.trees.value - self.centre
 
     def __call__(self, nodes: NDArray[np.int64], stats: NDArray[np.float64]) -> NDArray[np.float64]:
         w, wy, wyy = stats[:, 0::3], stats[:, 1::3], stats[:, 2::3]
@@ -130,14 +130,15 @@ class _SquaredErrors:
         return np.asarray((wyy - 2.0 * value * wy + value * value * w).sum(axis=1))
 
 
-def _raised(subject: Subject, rows: Rows, additions: Additions, leaves: list[NDArray[np.int64]], cost: Any) -> Trees:
-    from dtnumba.counted_rows import dense_cells
-    from dtnumba.raising import Raising
-    from dtnumba.recounting import workers_of
+def _raised(
+    context: PruningContext, rows: Rows, additions: RowContributions, leaves: list[NDArray[np.int64]], cost: Any
+) -> Trees:
+    from dtnumba.pruners.engines.recount import dense_cells, workers_of
+    from dtnumba.pruners.engines.subtree_raising import Raising
 
     parts, cells, kept = [], dense_cells(rows.table), np.flatnonzero(rows.weight)
     for t, found in enumerate(leaves):
-        first, tree = subject.trees.root[t], one_tree(subject.trees, t)
+        first, tree = context.trees.root[t], one_tree(context.trees, t)
 
         def errors(nodes: Any, stats: Any, first: int = first) -> NDArray[np.float64]:
             return np.asarray(cost(nodes + first, stats))
@@ -145,7 +146,7 @@ def _raised(subject: Subject, rows: Rows, additions: Additions, leaves: list[NDA
         def weights(nodes: Any, stats: Any, tree: Trees = tree) -> NDArray[np.float64]:
             return np.asarray(tree.weight[nodes])
 
-        state = Raising(tree, cells, additions, found - first, errors, 0.0, workers_of(subject)).run(kept, weights)
+        state = Raising(tree, cells, additions, found - first, errors, 0.0, workers_of(context)).run(kept, weights)
         parts.append(rebuilt(tree, state.levels, state.is_leaf, state.final))
     together = joined(parts)
     assert together is not None

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtnumba.pruner import Pruner, pruner
-from dtnumba.subtrees import rebuilt
+from dtnumba.pruners.contract import Pruner, pruner
+from dtnumba.trees.subtrees import rebuilt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dtnumba.pruner import Subject
-    from dtnumba.trees import Trees
+    from dtnumba.pruners.contract import PruningContext
+    from dtnumba.trees.layout import Trees
 
 
 @pruner("simplify")
@@ -27,22 +27,22 @@ class Simplify(Pruner):
 
     """
 
-    def pruned(self, subject: Subject) -> Trees:
+    def pruned(self, context: PruningContext) -> Trees:
         """Return the trees with fewer leaves."""
-        trees, says = subject.trees, _said(subject)
-        lowest, highest = says.copy(), says.copy()
-        for level in reversed(subject.levels):
+        trees, values = context.trees, _predicted(context)
+        lowest, highest = values.copy(), values.copy()
+        for level in reversed(context.levels):
             for ends, combine in ((lowest, np.minimum), (highest, np.maximum)):
                 within = combine.reduceat(ends[level.children], level.starts)
                 ends[level.inner] = combine(ends[level.inner], within)
-        return rebuilt(trees, subject.levels, (lowest == highest).all(axis=1))
+        return rebuilt(trees, context.levels, (lowest == highest).all(axis=1))
 
 
-def _said(subject: Subject) -> NDArray[np.float64]:
+def _predicted(context: PruningContext) -> NDArray[np.float64]:
     """Return what each node answers, a row a node."""
-    is_soft = getattr(subject.model, "voting", "hard") == "soft"
-    if not subject.is_classes or is_soft:
-        return subject.trees.value
-    if subject.rule is not None:
-        return subject.rule.codes(subject.trees.value)[:, None].astype(np.float64)
-    return np.stack([of.argmax(axis=1) for of in subject.counts], axis=1).astype(np.float64)
+    is_soft = getattr(context.model, "voting", "hard") == "soft"
+    if not context.is_classes or is_soft:
+        return context.trees.value
+    if context.rule is not None:
+        return context.rule.codes(context.trees.value)[:, None].astype(np.float64)
+    return np.stack([of.argmax(axis=1) for of in context.counts], axis=1).astype(np.float64)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor, NotFittedError
-from dtnumba.errors import not_fitted
+from dtnumba.estimators.bases.estimator import not_fitted
 
 
 def test_parameters_come_back_as_they_were_given():

@@ -11,7 +11,7 @@ from dtnumba import (
     ExtraTreeRegressor,
     NotFittedError,
 )
-from dtnumba.trees import check
+from dtnumba.trees.check import check
 
 ALL = [DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor]
 CLASSIFIERS = [tree for tree in ALL if "Classifier" in tree.__name__]
@@ -229,7 +229,7 @@ def test_a_constant_target_is_met_exactly(X):
 
 
 def test_poisson_by_name_and_by_object_takes_counts_only(X):
-    from dtnumba.criteria import Poisson
+    from dtnumba.criteria.regression import Poisson
 
     for criterion in ("poisson", Poisson()):
         with pytest.raises(ValueError, match="negative which is not allowed for Poisson"):

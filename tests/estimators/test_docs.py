@@ -9,7 +9,7 @@ import pytest
 import dtnumba
 
 PUBLIC = [getattr(dtnumba, name) for name in dtnumba.__all__]
-ESTIMATORS = [one for one in PUBLIC if isinstance(one, type) and is_dataclass(one)]
+ESTIMATORS = [one for one in PUBLIC if isinstance(one, type) and is_dataclass(one) and hasattr(one, "fit")]
 pytestmark = pytest.mark.small
 
 
@@ -36,3 +36,20 @@ def test_what_a_base_describes_is_not_written_again():
     source = Path(inspect.getfile(dtnumba.RandomForestClassifier)).read_text(encoding="utf-8")
     assert "max_depth : " not in source
     assert "Longest path" in dtnumba.RandomForestClassifier.__doc__
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_attribute_is_described_once(estimator):
+    doc = inspect.getdoc(estimator)
+    section = doc.partition("\nAttributes\n----------\n")[2].partition("\n\n")[0].splitlines()
+    names = [name.strip() for line in section if line[0] != " " for name in line.partition(" : ")[0].split(",")]
+    assert len(set(names)) == len(names)
+    assert {"n_features_in_", "feature_names_in_", "categories_", "n_outputs_"} <= set(names)
+    assert doc.count("\nExamples\n--------\n") <= 1
+
+
+def test_a_callback_is_given_a_public_progress():
+    told = []
+    dtnumba.RandomForestClassifier(2, verbose=told.append, random_state=0).fit([[0], [1], [2], [3]], [0, 0, 1, 1])
+    assert all(isinstance(one, dtnumba.Progress) for one in told)
+    assert told[-1].done == told[-1].total == 2

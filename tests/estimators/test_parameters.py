@@ -5,8 +5,8 @@ import pytest
 from strategies import compiled_where
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
-from dtnumba.estimators._parameters import features_drawn
-from dtnumba.pruners import Bound
+from dtnumba.estimators.bases.parameters import features_drawn
+from dtnumba.pruners.bound import Bound
 
 X, Y = np.arange(8.0).reshape(4, 2), [0, 1, 0, 1]
 
@@ -45,7 +45,7 @@ LEGAL = {
 WITH_KERNELS = {"criterion", "monotonic_cst", "interaction_cst", "min_significance", "prune"}
 
 ILLEGAL = [
-    ("splitter", "worst", ValueError, "a str among {'best', 'random'}"),
+    ("splitter", "worst", ValueError, "a str among {'best', 'random'"),
     ("splitter", 1, ValueError, "a str among"),
     ("max_depth", 0, ValueError, r"an int in the range \[1, inf\) or None"),
     ("max_depth", 1.5, ValueError, "an int"),

@@ -1,0 +1,51 @@
+"""The base of the textbooks' learners: one tree of classes, grown by rules of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dtnumba.estimators.bases.one_tree import ClassTree
+from dtnumba.estimators.bases.parameters import CATEGORICAL_FEATURES, N_JOBS, PRUNER, parameter
+from dtnumba.prediction.tree_view import TreeView
+from dtnumba.tables.categories import FROM_DTYPE
+from dtnumba.tables.weights import fixed_weights
+
+if TYPE_CHECKING:
+    from dtnumba.estimators.bases.fit import TrainingData
+    from dtnumba.trees.layout import Trees
+
+
+class ClassicalTree(ClassTree):
+    """One tree of one output of classes, grown by rules of its own and pruned."""
+
+    _is_of_one_output = True
+    _grow: Any  # (table, outcome, weights) -> Trees
+
+    def _learned(self, data: TrainingData) -> dict[str, Any]:
+        trees = self._learned_trees(data)
+        tree = TreeView(trees, data.table.n_features, data.outcome.sizes)
+        return {**self._learned_from(data.outcome), "tree_": tree}
+
+    def _learned_trees(self, data: TrainingData) -> Trees:
+        """Return the tree of the rows of positive weight, pruned."""
+        return self._pruned(data, self._grow(data.table, data.outcome, fixed_weights(data.weight, data.table.n_rows)))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassicalParams:
+    """Parameters of every learner of one tree.
+
+    Parameters
+    ----------
+    prune : str, an object of ``dtnumba.pruners`` or None
+        How to prune the tree once it is grown.
+    random_state : int, generator or None
+        Seed of what is drawn: rows set aside, windows.
+
+    """
+
+    prune: Any = parameter(None, PRUNER)  # noqa: RUF009  a field
+    categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009
+    random_state: Any = None
+    n_jobs: int | None = parameter(None, N_JOBS)

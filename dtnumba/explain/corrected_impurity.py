@@ -1,0 +1,60 @@
+"""Importances without the favour that impurity does to columns of many values: a forest with permuted copies.
+
+Beside every column stands a copy with the rows in another order, the same for all copies. A copy is split on as often
+as a column with these values is by chance, and what is left after subtracting it is what the column is worth
+(Nembrini, Koenig & Wright 2018). Trees of the forest that predicts are not touched.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dtnumba.growth.forest.arena import Ends
+from dtnumba.growth.forest.grow import grow_forest
+from dtnumba.runtime import rng
+from dtnumba.trees.layout import decreases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dtnumba.growth.forest.grow import ForestPlan, GrowForest
+
+
+def with_permuted_copies(plan: ForestPlan) -> ForestPlan:
+    """Return the plan of a forest on twice as many columns; a node draws as many of them as before.
+
+    Of equal splits the one drawn first wins: were it the first column, a column would win against its copy.
+    """
+    splitter, ends = plan.splitter, plan.ends
+    codes, p = splitter.codes, plan.n_features
+    kept = np.sort(plan.orders[0])
+    # The order of random numbers is a random order.
+    draws = rng.mix_all(rng.stream(plan.settings.seed, rng.COPIES), np.arange(len(kept)))
+    wide = np.zeros((len(codes), 2 * p), codes.dtype)
+    wide[:, :p] = codes
+    wide[kept, p:] = codes[kept[np.argsort(draws, kind="stable")]]
+    twice = Ends(
+        np.tile(ends.low, 2),
+        np.tile(ends.high, 2),
+        np.concatenate([ends.first_code, ends.first_code[-1] + ends.first_code[1:]]),
+        ends.drawn,
+    )
+    return plan._replace(
+        splitter=splitter.twice(wide, twice), ends=twice, n_features=2 * p, settings=plan.settings.doubled()
+    )
+
+
+def corrected_decreases(
+    plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowForest, int], bool]
+) -> NDArray[np.float64]:
+    """Return the decrease of impurity by each column beyond its copy's, in trees first .. n_trees - 1 or a prefix."""
+    p = plan.n_features
+    trees = grow_forest(with_permuted_copies(plan), first, n_trees, run)
+    if trees is None:
+        return np.empty((0, p))
+    table = decreases(trees, 2 * p)
+    return np.asarray(table[:, :p] - table[:, p:])

@@ -1,0 +1,327 @@
+# mypy: ignore-errors
+# ruff: noqa: D102
+"""Grow a tree: look at a node, divide it, go on with its children; an explicit frontier, never recursion.
+
+Depth first the frontier is a stack, best first a heap on the gain; the tree is the same when nothing limits it, because
+a node's split depends on its rows and its path alone. Large nodes are worked on by all threads together, feature by
+feature; once they are small, whole subtrees are shared out.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba.criteria.contract import NO_GAIN, choose
+from dtnumba.growth import columns as col
+from dtnumba.growth.nodes import Candidates, Scratch, Work, with_limits, with_monotone
+from dtnumba.growth.policies.feature_sampling import draw, list_drawn
+from dtnumba.growth.policies.interactions import allowed, note_parent
+from dtnumba.growth.policies.monotonic import bound_children, for_node
+from dtnumba.growth.policies.node_order import pop, push
+from dtnumba.growth.policies.significance_test import rejects
+from dtnumba.growth.splitters.contract import (
+    begin,
+    divide,
+    inherit,
+    release,
+    score_features,
+)
+from dtnumba.growth.splitters.scans.scan_packed_bins import MOST_CUTS
+from dtnumba.growth.targets.contract import (
+    block_size,
+    is_pure,
+    load,
+    n_sums_of,
+    rank_rows,
+    store,
+    sum_rows,
+    tree_size,
+    weight_of,
+    zero,
+)
+from dtnumba.runtime import rng
+from dtnumba.runtime.kernels import by_having, by_type, inline, jitable, kernel, kernel_type
+from dtnumba.runtime.memory import per_worker
+from dtnumba.runtime.records import worker_part
+from dtnumba.runtime.tasks import take_ticket
+
+# Deepest stack of a depth-first growth that takes the smaller child first: it halves at every push.
+DEPTH_FIRST_FRONTIER = 64
+
+
+@kernel_type
+class LikeOthers(NamedTuple):
+    """Subtrees of few rows are grown like others (see ``small_subtrees`` for other ways)."""
+
+    def new_scratch(self, codes, n_drawn, workers):
+        return self
+
+
+def _never(policy, job, scratch, node):
+    return False
+
+
+def _nothing_grown(policy, job, scratch, root, free, chunk_end):
+    return free, chunk_end
+
+
+is_small = by_type("is_small", _never)
+grow_small = by_type("grow", _nothing_grown)
+
+
+def most_nodes(n_rows, limits):
+    """Return a bound on the nodes of a tree over n rows."""
+    leaves = max(1, n_rows // max(1, limits.min_samples_leaf))
+    leaves = min(leaves, limits.max_leaves, 1 << min(limits.max_depth, 62))
+    return 2 * leaves - 1
+
+
+def new_scratch(job, n, workers):
+    """Allocate what each worker needs for a subtree of n rows; every array has a row a worker."""
+    splitter, target, limits, p = job.splitter, job.target, job.limits, job.n_features
+    t, size, n_trees = workers, target.n_stats, tree_size(target, n)
+    n_frontier = DEPTH_FIRST_FRONTIER if limits.max_leaves >= col.NO_LIMIT else min(limits.max_leaves, n) + 2
+    n_per_output = max(job.n_per_output, block_size(target))
+    small = job.small.new_scratch(getattr(splitter, "codes", None), limits.n_drawn, workers)
+    n_cuts = max(MOST_CUTS, getattr(small, "n_cuts", 0)) if hasattr(target, "bin_sums") else 0
+    # Zeros: the last vector of cuts is filled up with what stands here, and a user's criterion may look into a table.
+    work = Work(
+        per_worker(t, size, np.int64),
+        per_worker(t, size, np.int64),
+        per_worker(t, size, np.int64),
+        per_worker(t, size, np.int64),
+        per_worker(t, (3, n_per_output)),
+        per_worker(t, (4, n_trees), np.int64),
+        per_worker(t, n_trees),
+        per_worker(t, (5, n_cuts), np.int64, 0),
+        per_worker(t, n_cuts, np.uint64),
+        per_worker(t, n_cuts),
+        per_worker(t, n_cuts, np.int32),
+        per_worker(t, n_cuts, np.float32),
+    )
+    candidates = Candidates(
+        per_worker(t, p),
+        per_worker(t, p),
+        per_worker(t, p),
+        per_worker(t, (p, 4), np.int64),
+        per_worker(t, (p, n_sums_of(target)), np.int64, col.UNKNOWN),
+    )
+    features = per_worker(t, p, np.int64)
+    features[:] = np.arange(p)
+    return Scratch(
+        candidates,
+        work,
+        features,
+        per_worker(t, p, np.int64),
+        per_worker(t, p, np.int64),
+        per_worker(t, n_frontier, np.int64),
+        splitter.new_scratch(n, workers),
+        small,
+    )
+
+
+@inline
+def add_node(growing, limits, node, start, stop, depth, key):
+    """Write a new node, as a leaf where its size or depth says so, else as open."""
+    nodes, n = growing.nodes, stop - start
+    is_small = n < limits.min_samples_split or n < 2 * limits.min_samples_leaf
+    nodes[node, col.FEATURE] = col.LEAF if is_small or depth >= limits.max_depth else col.OPEN
+    nodes[node, col.LEFT], nodes[node, col.SLOT] = col.LEAF, col.NO_SLOT
+    nodes[node, col.START], nodes[node, col.STOP], nodes[node, col.DEPTH] = start, stop, depth
+    growing.numbers[node, col.GAIN] = 0.0
+    growing.keys[node], growing.sums[node, 0, 0] = key, col.UNKNOWN
+
+
+def _narrow(rule, job, node):
+    """Return the job with the range of a node's values as limits."""
+    return with_limits(job, with_monotone(job.limits, for_node(rule, job.growing, node)))
+
+
+def _as_it_is(rule, job, node):
+    return job
+
+
+jitable(_narrow)
+at_node = by_having("for_node", _narrow, _as_it_is)
+
+
+@inline
+def find_split(job, scratch, node):
+    """Look for the best split of an open node and write it, or make the node a leaf.
+
+    A constant feature counts among those drawn, but drawing goes on while every one so far was constant (scikit-learn's
+    rule: no impure node stays a leaf for bad luck).
+    """
+    target, splitter, growing, limits = job.target, job.splitter, job.growing, job.limits
+    own_job, scratch = at_node(limits.monotone, job, node), allowed(job.features, growing, scratch, node)
+    start, stop, p = growing.nodes[node, col.START], growing.nodes[node, col.STOP], len(scratch.features)
+    total, sums = zero(target, scratch.work.total), growing.sums[node, 0]
+    if sums[0] == col.UNKNOWN:
+        total = sum_rows(target, splitter, total, start, stop)
+        store(target, total, sums)
+    else:
+        total = load(target, sums, scratch.work.total)
+    weight, n_candidates = weight_of(target, total), np.int64(0)
+    if weight >= 2.0 * limits.min_weight_leaf and not is_pure(target, total, splitter, start, stop):
+        rank_rows(target, splitter, start, stop)
+        begin(splitter, growing, target, limits, scratch.own, node)
+        last, varying = min(limits.n_drawn, p), 0
+        while varying == 0 and n_candidates < p:
+            draw(job.features, scratch, growing.keys[node], n_candidates, last)
+            varying = score_features(splitter, own_job, scratch, node, n_candidates, last, total)
+            n_candidates, last = last, last + 1
+        list_drawn(job.features, scratch, n_candidates)
+    choose_split(job, scratch, node, n_candidates, weight)
+
+
+@inline
+def choose_split(job, scratch, node, n, weight):
+    """Choose among the n candidates listed in ``listed`` and write the split of an open node, or make it a leaf."""
+    out = scratch.candidates
+    winner = np.int64(choose(job.criterion, out.gain, out.information, scratch.listed, n))
+    write_split(job, scratch, node, scratch.listed[winner] if 0 <= winner < n else np.int64(-1), weight)
+
+
+def write_split(job, scratch, node, feature, weight):
+    """Write the split of an open node by this candidate, or make it a leaf; there is no candidate below zero."""
+    growing, out, limits, is_split = job.growing, scratch.candidates, job.limits, feature >= 0
+    nodes, where, feature = growing.nodes, out.where, max(feature, np.int64(0))
+    if out.gain[feature] == NO_GAIN:  # a user's choice of what is not on offer
+        is_split = False
+    improvement = weight / limits.total_weight * out.gain[feature]
+    if (
+        not is_split
+        or improvement + col.EPSILON < limits.min_decrease
+        or rejects(limits.test, job, scratch, node, feature)
+    ):
+        nodes[node, col.FEATURE] = col.LEAF
+        release(job.splitter, growing, scratch.own, node)
+        return
+    nodes[node, col.FEATURE] = feature
+    nodes[node, col.LEFT_ROWS], nodes[node, col.LAST_LEFT] = where[feature, 0], where[feature, 1]
+    nodes[node, col.FIRST_RIGHT], nodes[node, col.MISSING_LEFT] = where[feature, 2], where[feature, 3]
+    growing.numbers[node, col.GAIN] = out.gain[feature]
+    growing.numbers[node, col.CUT] = out.cut[feature]
+    growing.numbers[node, col.PRIORITY] = improvement
+    for k in range(out.sums.shape[1]):
+        growing.sums[node, 1, k] = out.sums[feature, k]
+
+
+jitable(write_split)  # not inline: Python calls it, too, through ``choose_split``
+
+
+@inline
+def take_pair(growing, free, chunk_end):
+    """Return room for two nodes, from ``free`` on or in a new chunk, and where the next ones go."""
+    if free == chunk_end:
+        free = growing.room[col.FIRST_CHUNK] + take_ticket(growing.room) * col.CHUNK
+        chunk_end = free + col.CHUNK
+    return free, free + 2, chunk_end
+
+
+@inline
+def mark_contiguous(growing, root, n, free):
+    """Say that the n nodes below one, the last of which is before ``free``, were taken in the order of their numbers.
+
+    Left subtrees first, that is; and where another worker took a chunk in between, they do not lie together.
+    """
+    if n > 0 and free - growing.nodes[root, col.LEFT] == n:
+        growing.nodes[root, col.SLOT] = -n
+
+
+@inline
+def add_children(growing, limits, node, border, left):
+    """Write both children of a divided node, side by side."""
+    nodes, key = growing.nodes, growing.keys[node]
+    nodes[node, col.LEFT] = left
+    for side in range(2):
+        start = border if side == 1 else nodes[node, col.START]
+        stop = nodes[node, col.STOP] if side == 1 else border
+        add_node(growing, limits, left + side, start, stop, nodes[node, col.DEPTH] + 1, rng.child_key(key, side))
+    sums = growing.sums
+    if sums[node, 1, 0] != col.UNKNOWN and sums[node, 0, 0] != col.UNKNOWN:
+        for k in range(sums.shape[2]):
+            sums[left, 0, k] = sums[node, 1, k]
+            sums[left + 1, 0, k] = sums[node, 0, k] - sums[node, 1, k]
+
+
+@inline
+def constrain_children(job, scratch, node, left):
+    """Tell the children of a divided node what constrains them."""
+    note_parent(job.features, job.growing, node, left)
+    bound_children(job.limits.monotone, job, scratch, node, left)
+
+
+@inline
+def grow_below(job, scratch, root, free, chunk_end, floor):
+    """Grow everything below an open node; new nodes stand from ``free`` on, in a new chunk from ``chunk_end``.
+
+    Nodes of at most ``floor`` rows are left open. Return where the next subtree of this worker may go on.
+    """
+    growing, splitter, limits = job.growing, job.splitter, job.limits
+    nodes, frontier, n_leaves, n_frontier = growing.nodes, scratch.frontier, np.int64(1), np.int64(0)
+    small = large = np.int64(root)
+    while True:
+        # The smaller child comes first: it may be using a table that is not kept. It is pushed last, so that it is
+        # divided first too, which keeps a depth-first stack short.
+        for node in (small, large):
+            if nodes[node, col.FEATURE] == col.OPEN:
+                if nodes[node, col.STOP] - nodes[node, col.START] > floor or node == root:
+                    if is_small(job.small, job, scratch, node):
+                        free, chunk_end = grow_small(job.small, job, scratch, node, free, chunk_end)
+                    else:
+                        find_split(job, scratch, node)
+                else:
+                    release(splitter, growing, scratch.own, node)
+        for k in range(2 if small != large else 1):
+            node = large if k == 0 else small
+            if nodes[node, col.FEATURE] >= 0 and nodes[node, col.LEFT] == col.LEAF:  # split, and not divided yet
+                push(job.order, growing, frontier, n_frontier, node)
+                n_frontier += 1
+        if n_frontier == 0 or n_leaves >= limits.max_leaves or growing.halt[0] != 0:
+            break
+        node = pop(job.order, growing, frontier, n_frontier)
+        left, free, chunk_end = take_pair(growing, free, chunk_end)
+        n_leaves, n_frontier = n_leaves + 1, n_frontier - 1
+        border = divide(splitter, job, scratch, node)
+        add_children(growing, limits, node, border, left)
+        constrain_children(job, scratch, node, left)
+        inherit(splitter, growing, job.target, scratch.own, node, left)
+        small = (
+            left
+            if 2 * (border - nodes[node, col.START]) <= nodes[node, col.STOP] - nodes[node, col.START]
+            else left + 1
+        )
+        large = 2 * left + 1 - small
+    for i in range(n_frontier):
+        nodes[frontier[i], col.FEATURE] = col.LEAF
+    return free, chunk_end
+
+
+@kernel
+def choose_tested_split(job, scratches, node, n, weight):
+    """Choose the split of a node that all threads scored; a test reads its rows and their sums."""
+    scratch, growing = worker_part(scratches, np.int64(0)), job.growing
+    start, stop = growing.nodes[node, col.START], growing.nodes[node, col.STOP]
+    total = sum_rows(job.target, job.splitter, zero(job.target, scratch.work.total), start, stop)
+    store(job.target, total, growing.sums[node, 0])
+    choose_split(job, scratch, node, n, weight)
+
+
+@kernel
+def grow_whole(job, scratches, n_rows):
+    """Grow a tree over all rows, on one thread."""
+    scratch = worker_part(scratches, np.int64(0))
+    add_node(job.growing, job.limits, np.int64(0), np.int64(0), n_rows, np.int64(0), np.uint64(rng.ROOT_KEY))
+    grow_below(job, scratch, np.int64(0), np.int64(0), np.int64(0), np.int64(0))
+
+
+@kernel
+def grow_some(job, scratches, worker, roots, counter):
+    """Grow the subtrees below open nodes, the next free one, until none is left."""
+    scratch, free, chunk_end = worker_part(scratches, worker), np.int64(0), np.int64(0)
+    while True:
+        k = take_ticket(counter)
+        if k >= len(roots):
+            break
+        free, chunk_end = grow_below(job, scratch, roots[k], free, chunk_end, np.int64(0))

@@ -1,0 +1,302 @@
+# mypy: ignore-errors
+# ruff: noqa: D102
+"""Splitters of categories, around any splitter of numbers: which categories go left.
+
+The left child is the lighter one, and its categories are what the tree will list. They are kept until the node is
+divided; where they were not, they are found again from the kind and number of the split (``subset_search``).
+
+Targets whose rows are ranked, not summed, have a search of their own (``by_median``).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba.criteria.contract import NO_GAIN, chooses_by_more
+from dtnumba.growth import columns as col
+from dtnumba.growth.categories.by_median import arrange_by_rows, score_ranks
+from dtnumba.growth.categories.node_categories import (
+    forget_sums,
+    list_marked,
+    list_present,
+    new_level_scratch,
+    sum_batch,
+)
+from dtnumba.growth.categories.subset_search import (
+    DRAWN_SUBSET,
+    arrange,
+    has_two_rows_only,
+    log_left,
+    part_two_rows,
+    score_sums,
+    write_left,
+)
+from dtnumba.growth.nodes import with_own
+from dtnumba.growth.policies.feature_sampling import side_by_side
+from dtnumba.growth.splitters.candidates import CONSTANT, NOTHING
+from dtnumba.growth.splitters.coded_rows import with_code_table
+from dtnumba.growth.splitters.contract import begin, divide, inherit, release, score_features, with_codes, with_rows
+from dtnumba.growth.splitters.histogram import fill_some
+from dtnumba.growth.splitters.scans.scan_bins import Tables, forget_marks, scan_bins
+from dtnumba.growth.targets.leaf_values import row_at, row_in_order
+from dtnumba.runtime.kernels import by_having, by_type, inline, jitable, kernel_type
+from dtnumba.runtime.records import replacing
+
+
+class _LevelFields(NamedTuple):
+    inner: object
+    is_level: np.ndarray  # (p,) uint8: which features are categories
+    n_levels: np.ndarray  # (p,) int64: the code of a missing value of these
+    codes: np.ndarray  # (n, q): levels of the categories, or all codes of the inner splitter
+    column: np.ndarray  # (p,) int64: where a feature stands in them
+    width: int  # numbers a category
+    counted: bool  # the last of which counts its rows
+    how: int
+    most_tried: int  # categories up to which all subsets are tried; 0 where the order is proven
+    profile: tuple  # of a category's sums: first, step, count
+    n_sums: int
+    n_weights: int
+
+
+around_inner = replacing("inner")
+
+
+class _Splits:
+    """The methods of a splitter of categories around a splitter of numbers."""
+
+    __slots__ = ()
+
+    @property
+    def draws_thresholds(self):
+        return getattr(self.inner, "draws_thresholds", False)
+
+    def new_scratch(self, n, workers):
+        return new_level_scratch(self, n, workers)
+
+    def with_rows(self, rows, n):
+        return around_inner(self, with_rows(self.inner, rows, n))
+
+    def row_at(self, i):
+        return row_at(self.inner, i)
+
+    def row_in_order(self, o, i):
+        return row_in_order(self.inner, o, i)
+
+    def begin(self, growing, target, limits, own, node):
+        begin(self.inner, growing, target, limits, own.inner, node)
+
+    def inherit(self, growing, target, own, node, left):
+        inherit(self.inner, growing, target, own.inner, node, left)
+
+    def release(self, growing, own, node):
+        release(self.inner, growing, own.inner, node)
+
+    def score_features(self, job, scratch, node, first, last, total):
+        if first == 0:
+            scratch.own.kept_of[job.growing.nodes[node, col.START], 0] = -1
+        return score_categories(job.target, self, job, scratch, node, first, last, total)
+
+    def divide(self, job, scratch, node):
+        nodes, own = job.growing.nodes, scratch.own
+        f, start, stop = (
+            np.int64(nodes[node, col.FEATURE]),
+            np.int64(nodes[node, col.START]),
+            np.int64(nodes[node, col.STOP]),
+        )
+        if not self.is_level[f]:
+            return divide(self.inner, job, with_own(scratch, scratch.own.inner), node)
+        c = _left_levels(self, job, scratch, node, f)
+        for j in range(start, start + c):
+            own.side[own.kept[j]] = 1
+        own.side[self.n_levels[f]] = np.uint8(nodes[node, col.MISSING_LEFT])
+        border = divide_by_level(self.inner, start, stop, self.codes, self.column[f], own.side, own.inner.buffer)
+        for j in range(start, start + c):
+            own.side[own.kept[j]] = 0
+        own.side[self.n_levels[f]] = 0
+        log_left(own, node, start, border, c)
+        return border
+
+    def note_levels(self, own, feature, kind, start, stop, out, at):
+        """Write the categories of rows [start, stop), which went left, ascending; return where they end in ``out``."""
+        if not self.is_level[feature] or kind == NOTHING:
+            return at
+        if stop < len(own.logged) and own.logged[stop, 0] >= 0:
+            first, m = own.logged[stop, 0], own.logged[stop, 1]
+            for j in range(m):
+                out[at + j] = own.log[first + j]
+            return at + m
+        m = list_marked(self, own, feature, start, stop)
+        for j in range(m):
+            out[at + j] = own.present[j]
+        return at + m
+
+
+@kernel_type
+class CategorySplitter(_Splits, _LevelFields):
+    """A splitter of categories whose codes stand among those of the numbers."""
+
+    __slots__ = ()
+
+    @property
+    def copies_codes(self):
+        return getattr(self.inner, "copies_codes", False)
+
+    def with_codes(self, codes):
+        return around_inner(with_code_table(self, codes), with_codes(self.inner, codes))
+
+
+@kernel_type
+class DrawnCategorySplitter(CategorySplitter):
+    """A splitter of categories around a ``DrawnHistogram``: one pass over a node's rows sums up all features."""
+
+    __slots__ = ()
+
+    def score_tables(self, job, scratch, node, first, last, total):
+        return score_drawn(self, job, scratch, node, first, last, total)
+
+
+@kernel_type
+class ManyLevels(_Splits, _LevelFields):
+    """A splitter of categories with codes of their own: they are too many for the codes of numbers."""
+
+    __slots__ = ()
+
+    @property
+    def copies_codes(self):
+        return len(self.column) == self.codes.shape[1]  # no numbers, whose codes stand elsewhere
+
+    def with_codes(self, codes):
+        return with_code_table(self, codes)
+
+
+divide_by_level = by_type("divide_by_level")
+
+
+def _no_levels(splitter, own, feature, kind, start, stop, out, at):
+    return at
+
+
+note_levels = by_type("note_levels", _no_levels)
+
+
+@inline
+def _left_levels(splitter, job, scratch, node, f):
+    """Return how many categories go left; they stand in ``own.kept`` from the node's start on."""
+    nodes, own = job.growing.nodes, scratch.own
+    start, kind, number = (
+        np.int64(nodes[node, col.START]),
+        np.int64(nodes[node, col.FIRST_RIGHT]),
+        nodes[node, col.LAST_LEFT],
+    )
+    if own.kept_of[start, 0] == node and own.kept_of[start, 1] == f:
+        return np.int64(own.kept_of[start, 2])
+    m = arrange_again(job.target, splitter, job, scratch, node, f)
+    c = write_left(own, start, m, kind, np.int64(number))
+    for j in range(m if splitter.how == DRAWN_SUBSET else 0):
+        own.chosen[j] = 0
+    return c
+
+
+def _arrange_by_sums(target, splitter, job, scratch, node, f):
+    """Write the categories of a node and the order in which they were cut; return how many there are."""
+    nodes, own, base = job.growing.nodes, scratch.own, np.uint64(0)
+    start, stop = np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP])
+    own.batch[0] = f
+    sum_batch(target, splitter, own, 1, start, stop)
+    m = list_present(target, splitter, own, f, own.tables, base, start, stop)
+    arrange(target, splitter, job, scratch, node, f, own.tables, base, m)
+    forget_sums(target, splitter, own, f, own.tables, base, m)
+    return m
+
+
+def _score_by_sums(target, splitter, job, scratch, node, first, last, total):
+    """Write the best split of every feature, of two rows only of the first that varies; return how many vary."""
+    features = scratch.features
+    if not has_two_rows_only(splitter, job, node):
+        return score_tables(splitter, job, scratch, node, first, last, total)
+    for i in range(first, last):
+        scratch.candidates.gain[features[i]] = NO_GAIN
+    varying, i = 0, first
+    while i < last and varying == 0:
+        if splitter.is_level[features[i]]:
+            varying += part_two_rows(target, splitter, job, scratch, node, features[i], total)
+        else:
+            varying += score_features(splitter.inner, job, with_own(scratch, scratch.own.inner), node, i, i + 1, total)
+        i += 1
+    return varying
+
+
+def _score_apart(splitter, job, scratch, node, first, last, total):
+    """Write the best split of every feature, numbers side by side and categories by the batch; return how many vary."""
+    target, own, nodes, features = job.target, scratch.own, job.growing.nodes, scratch.features
+    stride = np.uint64(len(own.present)) * np.uint64(splitter.width)
+    varying, i, k = 0, first, 0
+    while i < last:
+        end = i + 1
+        if splitter.is_level[features[i]]:
+            own.batch[k] = features[i]
+            k += 1
+        else:
+            while end < last and not splitter.is_level[features[end]]:
+                end += 1
+            varying += score_features(splitter.inner, job, with_own(scratch, scratch.own.inner), node, i, end, total)
+        i = end
+        if k == len(own.batch) or (k > 0 and i == last):
+            sum_batch(target, splitter, own, k, nodes[node, col.START], nodes[node, col.STOP])
+            for j in range(k):
+                base, f = np.uint64(j) * stride, own.batch[j]
+                varying += score_sums(target, splitter, job, scratch, node, f, own.tables, base, total) != CONSTANT
+            k = 0
+    return varying
+
+
+score_tables = by_type("score_tables", _score_apart)
+
+
+@inline
+def score_drawn(splitter, job, scratch, node, first, last, total):
+    """Write the best split of every feature, from sums by code of all features in one pass; return how many vary."""
+    target, own, nodes, features = job.target, scratch.own.inner, job.growing.nodes, scratch.features
+    n, stride = nodes[node, col.STOP] - nodes[node, col.START], splitter.inner.n_bins * splitter.inner.width
+    is_single = chooses_by_more(job.criterion) or side_by_side(job.features)
+    start, stop, width = nodes[node, col.START], nodes[node, col.STOP], splitter.inner.width
+    fill_some(splitter.inner, width, target, own, features, first, last, start, stop)
+    varying, i = 0, first
+    while i < last:
+        f, end, base, slot = features[i], i + 1, (i - first) * stride, i - first
+        if splitter.is_level[f]:
+            at = np.uint64(base)
+            varying += score_sums(target, splitter, job, scratch, node, f, own.sparse, at, total) != CONSTANT
+            forget_marks(own.masks, slot)
+        else:
+            while end < last and not is_single and not splitter.is_level[features[end]]:
+                end += 1
+            tables = Tables(own.sparse, base, width, True, own.masks[slot * 4 :])
+            varying += scan_bins(target, splitter.inner, tables, i, end, n, job, scratch, total)
+        i = end
+    return varying
+
+
+def _score_by_ranks(target, splitter, job, scratch, node, first, last, total):
+    """Write the best split of every feature of a ranked target; return how many vary."""
+    varying, i, features = 0, first, scratch.features
+    while i < last:
+        f, end = features[i], i + 1
+        if splitter.is_level[f]:
+            varying += score_ranks(target, splitter, job, scratch, node, f, total) != CONSTANT
+        else:
+            while end < last and not splitter.is_level[features[end]]:
+                end += 1
+            varying += score_features(splitter.inner, job, with_own(scratch, scratch.own.inner), node, i, end, total)
+        i = end
+    return varying
+
+
+jitable(score_ranks)
+jitable(arrange_by_rows)
+jitable(_arrange_by_sums)
+jitable(_score_by_sums)
+jitable(_score_apart)
+jitable(_score_by_ranks)
+score_categories = by_having("rank_rows", _score_by_ranks, _score_by_sums)
+arrange_again = by_having("rank_rows", arrange_by_rows, _arrange_by_sums)

@@ -1,0 +1,218 @@
+# mypy: ignore-errors
+# ruff: noqa: D102
+"""C4.5 (Quinlan 1993, release 8 of 1996) and Weka's version of it, J48: the choice of a test, and whole trees.
+
+The cut of largest gain stands for a numeric column, and pays for having been chosen among others. Of the columns whose
+gain is average or more, the one of largest gain ratio wins. Cuts are then moved to values of the table.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba.criteria.classification import Entropy, x_log_x
+from dtnumba.criteria.contract import NO_GAIN, TIE
+from dtnumba.growth import columns as col
+from dtnumba.growth.multiway.train import coded, grow_rows, rules_of, sums_of, work_on
+from dtnumba.growth.nodes import Limits
+from dtnumba.growth.policies.monotonic import AnyShape
+from dtnumba.growth.policies.significance_test import NoTest
+from dtnumba.growth.settings import MERGED, Options
+from dtnumba.runtime import rng
+from dtnumba.runtime.kernels import kernel_type
+from dtnumba.runtime.tasks import n_workers
+from dtnumba.trees.layout import count_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from dtnumba.tables.binned_table import Features
+    from dtnumba.tables.labels import Labels
+    from dtnumba.tables.weights import Weights
+    from dtnumba.trees.layout import Trees
+
+
+_GAP = 1e-5  # values no farther apart are not parted
+_HAIR = 1e-6  # sums of weights are compared with so much play
+_BELOW_AVERAGE = 1e-3  # a gain may lack so much of the average
+_LEAST_SHARE, _MOST_OF_CUT = 0.1, 25.0  # of the rows of an average class; a side of a cut never needs more rows
+
+
+class _QuinlanFields(NamedTuple):
+    table: np.ndarray  # as in Entropy
+    values: np.ndarray  # the values of all columns end to end, ascending in each
+    first_code: np.ndarray  # (p + 1,) int64: where those of a column begin
+    is_wide: np.ndarray  # (p,) bool: columns of so many categories that they are no part of the average
+    min_objects: float
+    n_classes: int
+    is_charged: bool  # whether a cut pays for the choice among cuts
+    has_floor: bool  # whether a gain below average disqualifies
+    margin: float  # by which a later gain, or ratio, must be larger
+    least_information: float
+    bar: float  # a gain ratio must be above it
+
+
+@kernel_type
+class QuinlanRatio(_QuinlanFields):
+    """Gain ratio among columns of at least average gain, the cuts of numbers penalised."""
+
+    __slots__ = ()
+    target = "classes"
+    by_address = True
+    impurity = Entropy.impurity
+    score = Entropy.score
+
+    def x_log_x(self, x):
+        return x_log_x(self, x)
+
+    def information(self, share):
+        return -share * math.log2(share) if share > 0.0 else 0.0
+
+    def is_candidate(self, feature, last, following, below, above):
+        first = self.first_code[feature]
+        if self.values[first + following] <= self.values[first + last] + _GAP:
+            return False
+        least = _LEAST_SHARE * (below + above) / self.n_classes
+        least = self.min_objects if least <= self.min_objects else min(least, _MOST_OF_CUT)
+        return below >= least - _HAIR and above >= least - _HAIR
+
+    def min_margin(self, weight):
+        return self.margin * weight
+
+    def penalised_gain(self, gain, n_allowed, weight):
+        if gain == NO_GAIN:
+            return gain
+        if self.is_charged and n_allowed > 1:
+            gain -= math.log2(n_allowed) / weight
+        return gain if gain > self.margin else NO_GAIN
+
+    def selection_score(self, score, below, above, weight_below, weight_above, weight):
+        outcome, whole = weight_below + weight_above, 0.0
+        for k in range(len(below)):
+            both = below[k] + above[k]
+            whole += both * math.log2(both) if both > 0.0 else 0.0
+        gain = (score - whole + outcome * math.log2(outcome)) / weight
+        information = 0.0
+        for part_of in (weight_below, weight_above, weight - outcome):
+            if part_of > 0.0:
+                information -= part_of / weight * math.log2(part_of / weight)
+        return gain / information if information > self.least_information else 0.0
+
+    def choose(self, gains, informations, features, n):
+        total, n_counted, floor = 0.0, 0, NO_GAIN
+        for i in range(n):
+            if gains[features[i]] > NO_GAIN and not self.is_wide[features[i]]:
+                total += gains[features[i]]
+                n_counted += 1
+        if self.has_floor:
+            if n_counted == 0:
+                return -1
+            floor = total / n_counted - _BELOW_AVERAGE
+        best, bar = -1, self.bar
+        for i in range(n):
+            f = features[i]
+            if gains[f] > NO_GAIN and gains[f] >= floor and informations[f] > self.least_information:
+                ratio = gains[f] / informations[f]
+                if ratio > bar:
+                    best, bar = i, ratio + max(self.margin, TIE * abs(ratio))
+        return best
+
+
+def quinlan_ratio(bins, nominal, n_rows, total, n_classes, options):
+    """Return the criterion for a table as codes: ``n_rows`` of weight ``total``, and the options of a C45Classifier."""
+    is_j48 = options.variant == "j48"
+    # Columns of three values to ten rows say little by gaining much; where all are such, they must do.
+    is_wide = nominal & (bins.n_codes >= 0.3 * n_rows)
+    if is_wide.all():
+        is_wide[:] = False
+    return QuinlanRatio(
+        table=Entropy.for_fit(total, len(nominal)).table,
+        values=bins.low.astype(np.float64),
+        first_code=np.asarray(bins.first_code, np.int64),
+        is_wide=is_wide,
+        min_objects=float(options.min_objects),
+        n_classes=n_classes,
+        is_charged=bool(options.mdl_correction),
+        has_floor=bool(options.average_gain_rule),
+        margin=1e-6 if is_j48 else 0.0,
+        least_information=1e-6 if is_j48 else 1e-3,
+        bar=1e-6 if is_j48 else -1e-3,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class C45Options:
+    """The options of a C45Classifier that growth reads."""
+
+    min_objects: float
+    subset: bool
+    binary_splits: bool
+    mdl_correction: bool
+    average_gain_rule: bool
+    variant: str
+    n_jobs: int | None
+
+    def tests(self) -> Options:
+        """Return which tests there are."""
+        split = MERGED if self.subset else "one_vs_rest" if self.binary_splits else "multiway"
+        return Options(missing="fractional", categorical_split=split, empty_leaves=True, two_suffice=True)
+
+
+def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Options) -> Trees:
+    """Grow one tree over the rows of positive weight."""
+    kept = weights.kept
+    own = coded(table, kept, None, n_workers(options.n_jobs))
+    n_classes = int(outcome.sizes[0])
+    criterion = quinlan_ratio(own.bins, own.nominal.astype(bool), len(kept), weights.total, n_classes, options)
+    sums = sums_of(outcome, criterion, kept)
+    limits = Limits(
+        int(col.NO_LIMIT),
+        2,
+        1,
+        options.min_objects,
+        0.0,
+        weights.total,
+        int(col.NO_LIMIT),
+        table.n_features,
+        rng.stream(0, rng.FEATURES),
+        rng.stream(0, rng.CUTS),
+        NoTest(),
+        AnyShape(),
+    )
+    work = work_on(own, sums, criterion, limits, rules_of(options.tests(), criterion, sums), len(kept))
+    weight = np.asarray(weights.integers[kept] * weights.unit, np.float64)
+    return at_values(grow_rows(work, kept, weight, own.bins), own.bins)
+
+
+def at_values(trees: Trees, bins: Any) -> Trees:
+    """Return the trees with every threshold at the largest value of the table that is not above it."""
+    threshold = trees.threshold.copy()
+    nodes = np.flatnonzero((trees.feature >= 0) & np.isfinite(threshold))
+    for f in np.unique(trees.feature[nodes]):
+        own = nodes[trees.feature[nodes] == f]
+        values = bins.low[bins.first_code[f] : bins.first_code[f] + bins.n_codes[f]].astype(np.float64)
+        threshold[own] = values[np.searchsorted(values, threshold[own], side="right") - 1]
+    return trees._replace(threshold=threshold)
+
+
+def window_size(n_rows: int) -> int:
+    """Return how many rows a window has to begin with."""
+    return min(int(max(2.0 * math.sqrt(n_rows), n_rows / 5)), n_rows)
+
+
+def first_windows(codes: NDArray[np.int64], counts: Weights, seed: int, n: int) -> Iterator[NDArray[np.int64]]:
+    """Yield drawn orders of the rows that count, in which the classes take turns while they last."""
+    generator = np.random.default_rng(seed)
+    for _ in range(n):
+        order = generator.permutation(counts.kept.astype(np.int64))
+        by_class = np.argsort(codes[order], kind="stable")
+        n_each = np.bincount(codes[order])
+        turn = np.empty(len(order), np.int64)  # the how manieth of its class each row is
+        turn[by_class] = count_up(n_each)
+        yield order[np.argsort(turn, kind="stable")]

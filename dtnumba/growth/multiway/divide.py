@@ -1,0 +1,248 @@
+# mypy: ignore-errors
+"""Write the test of a node and deal its rows to its children."""
+
+import numpy as np
+
+from dtnumba.growth.multiway import columns as col
+from dtnumba.growth.multiway.judge_test import heaviest_of
+from dtnumba.growth.multiway.node_sums import weight_of
+from dtnumba.growth.multiway.surrogates import child_by_surrogates, heavier_side
+from dtnumba.runtime.addresses import call_at
+from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.trees.layout import STAYS
+
+_MOST_NAMED = 254  # the last child that a missing value may be sent to
+
+
+@inline
+def _number_children(work, feature):
+    """Return how many children the split has, and write their final numbers and their shares of the weight.
+
+    scratch.order[v] becomes the number of child v of the split found, scratch.place[number] the child's share. Empty
+    categories get children of their own where the rules say so. Of a threshold the lower child comes first. The number
+    of the child of missing values fits into a byte: beyond that, it changes places with the first.
+    """
+    scratch, test, rules = work.scratch, work.scratch.test, work.rules
+    number, share, n, total = scratch.order, scratch.place, test[col.N_CHILDREN], 0.0
+    fills_empty = work.nominal[feature] and rules.empty_leaves == 1 and rules.categorical == col.EACH_CATEGORY
+    n_categories = work.n_codes[feature]
+    fan = n
+    if fills_empty:
+        fan = n_categories + n - test[col.N_GROUPS]
+        for v in range(fan):
+            share[v] = 0.0
+    for v in range(n):
+        number[v] = v
+        if fills_empty:
+            number[v] = scratch.code[v] if v < test[col.N_GROUPS] else n_categories
+    missing = test[col.MISSING_CHILD]
+    if not work.nominal[feature] and test[col.N_TEST_CUTS] == 1 and scratch.range_child[0] == 1:
+        number[0], number[1] = 1, 0
+    if number[missing] > _MOST_NAMED:
+        far = number[missing]
+        for v in range(n):
+            if number[v] == 0:
+                number[v] = far
+        number[missing] = 0
+    for v in range(n):
+        total += weight_of(work.target, scratch.table, v)
+    for v in range(n):
+        share[number[v]] = weight_of(work.target, scratch.table, v) / total
+    return fan
+
+
+@inline
+def _write_test(work, node, feature, fan):
+    """Write the split of a node: its cuts, its map, or the categories of its left child, in the ragged columns."""
+    scratch, test, rules, nodes, state = work.scratch, work.scratch.test, work.rules, work.grown.nodes, work.grown.state
+    number = scratch.order  # of each child of the test
+    nodes[node, col.CUT_AT], nodes[node, col.BRANCH_AT], nodes[node, col.LEVEL_AT] = (
+        state[col.CUTS_USED],
+        state[col.BRANCHES_USED],
+        state[col.LEVELS_USED],
+    )
+    nodes[node, col.N_CUTS] = nodes[node, col.N_BRANCHES] = nodes[node, col.N_LEVELS] = nodes[
+        node, col.N_SURROGATES
+    ] = 0
+    nodes[node, col.FAN_OUT], nodes[node, col.MISSING_TO] = fan, number[test[col.MISSING_CHILD]]
+    if not work.nominal[feature]:
+        n_cuts = test[col.N_TEST_CUTS]
+        has_map = fan != n_cuts + 1 and scratch.cut[0, 1] >= 0
+        for k in range(n_cuts):
+            for end in range(2):
+                work.grown.cuts[state[col.CUTS_USED] + k, end] = scratch.cut[k, end]
+        for k in range(n_cuts + 1):
+            has_map = has_map or (n_cuts > 1 and number[scratch.range_child[k]] != k)
+        if has_map:
+            for k in range(n_cuts + 1):
+                work.grown.branch[state[col.BRANCHES_USED] + k] = number[scratch.range_child[k]]
+        nodes[node, col.N_CUTS], nodes[node, col.N_BRANCHES] = n_cuts, n_cuts + 1 if has_map else 0
+    elif _is_listed(work, fan):
+        n = np.int64(0)
+        for g in range(test[col.N_GROUPS]):
+            if number[scratch.category_child[scratch.code[g]]] == 0:
+                work.grown.level[state[col.LEVELS_USED] + n] = scratch.code[g]
+                n += 1
+        # All categories against missing values: none is listed, and one that no row has goes left, too.
+        nodes[node, col.N_LEVELS] = n if n < test[col.N_GROUPS] else 0
+    else:
+        n_categories, absent = work.n_codes[feature], np.int64(-1)
+        if rules.missing not in (col.FRACTIONAL, col.SURROGATE):
+            absent = number[heaviest_of(work.target, scratch.table, test[col.N_CHILDREN])]
+        if rules.empty_leaves == 1 and rules.categorical == col.ONE_CATEGORY:
+            absent = np.int64(1)
+        for code in range(n_categories):
+            own = code if rules.empty_leaves == 1 and rules.categorical == col.EACH_CATEGORY else absent
+            work.grown.branch[state[col.BRANCHES_USED] + code] = own
+        for g in range(test[col.N_GROUPS]):
+            work.grown.branch[state[col.BRANCHES_USED] + scratch.code[g]] = number[
+                scratch.category_child[scratch.code[g]]
+            ]
+        nodes[node, col.N_BRANCHES] = n_categories
+    state[col.CUTS_USED] += nodes[node, col.N_CUTS]
+    state[col.BRANCHES_USED] += nodes[node, col.N_BRANCHES]
+    state[col.LEVELS_USED] += nodes[node, col.N_LEVELS]
+
+
+@inline
+def _is_listed(work, fan):
+    """Tell whether a split is kept as the categories of its left child, so that one without rows goes right."""
+    rules = work.rules
+    return fan == 2 and rules.categorical != col.EACH_CATEGORY and rules.missing not in (col.FRACTIONAL, col.SURROGATE)
+
+
+@inline
+def _has_room(work, feature, fan, n):
+    """Return GROWING where the arrays have room for the children and the split, else which of them are full."""
+    grown, state = work.grown, work.grown.state
+    if state[col.N_NODES] + fan > len(grown.nodes):
+        return col.NODES_FULL
+    longest = work.n_codes[feature] if work.nominal[feature] else work.scratch.test[col.N_TEST_CUTS] + 1
+    if work.rules.missing == col.SURROGATE:
+        longest += work.rules.max_surrogates * np.int64(len(work.scratch.votes))
+    lacks = state[col.CUTS_USED] + work.scratch.test[col.N_TEST_CUTS] > len(grown.cuts)
+    lacks = lacks or state[col.BRANCHES_USED] + longest > len(grown.branch)
+    lacks = lacks or state[col.LEVELS_USED] + work.scratch.test[col.N_GROUPS] > len(grown.level)
+    if lacks or state[col.SURROGATES_USED] + work.rules.max_surrogates > len(grown.surrogates):
+        return col.RAGGED_FULL
+    return col.GROWING
+
+
+@inline
+def _find_children(work, feature, start, stop):
+    """Write the child of every row that has a value, ALL_CHILDREN for the others; return how many these are."""
+    scratch, codes, missing, n_missing = work.scratch, work.codes, work.n_codes[feature], np.int64(0)
+    is_nominal, n_cuts, number = work.nominal[feature], scratch.test[col.N_TEST_CUTS], scratch.order
+    for i in range(start, stop):
+        code = np.int64(codes[feature, work.grown.row[i]])
+        child = np.int64(col.ALL_CHILDREN)
+        if code < missing:
+            if is_nominal:
+                child = number[scratch.category_child[code]]
+            else:
+                low, high = np.int64(0), n_cuts
+                while low < high:
+                    middle = (low + high) // 2
+                    if scratch.cut[middle, 0] < code:
+                        low = middle + 1
+                    else:
+                        high = middle
+                child = number[scratch.range_child[low]]
+        n_missing += child == col.ALL_CHILDREN
+        scratch.row_child[i - start] = child
+    return n_missing
+
+
+@inline
+def _place_missing(work, node, start, stop):
+    """Write the child of the rows without a value, where one child gets each."""
+    scratch, rules, grown = work.scratch, work.rules, work.grown
+    missing = grown.nodes[node, col.MISSING_TO]
+    for i in range(start, stop):
+        if scratch.row_child[i - start] == col.ALL_CHILDREN:
+            child = missing
+            if rules.missing == col.SURROGATE:
+                child = child_by_surrogates(work, node, grown.row[i])
+                child = np.int64(col.NO_CHILD if missing == STAYS else missing) if child < 0 else child
+            scratch.row_child[i - start] = child
+
+
+@inline
+def _last_resort(work, start, stop):
+    """Return where a row goes that every surrogate leaves undecided: the heavier child, if there is one."""
+    side = heavier_side(work, start, stop) if work.rules.use_surrogate == 2 else np.int64(-1)
+    return side if side >= 0 else np.int64(STAYS)
+
+
+@kernel
+def divide(work, node, start, stop):
+    """Write the split of a node and deal its rows to its children; return GROWING, or which array is full.
+
+    scratch.fill[v] becomes where the rows of child v begin, and fill[v + 1] where they end.
+    """
+    scratch, grown, rules, state = work.scratch, work.grown, work.rules, work.grown.state
+    nodes, feature = grown.nodes, grown.nodes[node, col.FEATURE]
+    fan = _number_children(work, feature)
+    if state[col.N_LEAVES] + fan - 1 > work.limits.max_leaves:
+        return np.int64(col.TOO_WIDE)
+    status = _has_room(work, feature, fan, stop - start)
+    if status != col.GROWING:
+        return np.int64(status)
+    n_missing = _find_children(work, feature, start, stop)
+    goes_to_all = rules.missing == col.FRACTIONAL and n_missing > 0
+    for v in range(fan + 1):
+        scratch.fill[v] = 0
+    if goes_to_all:
+        total, share = stop - start - n_missing, scratch.place
+        for v in range(fan):
+            total += n_missing if share[v] > 0.0 else 0
+        if total > stop - start and max(stop, state[col.N_CASES]) + total > len(grown.row):
+            return np.int64(col.CASES_FULL)
+    _write_test(work, node, feature, fan)
+    if rules.missing == col.SURROGATE:
+        nodes[node, col.MISSING_TO] = _last_resort(work, start, stop)
+        if rules.use_surrogate > 0 and rules.max_surrogates > 0:
+            call_at(work.calls.surrogates, work, node, start, stop)
+    if not goes_to_all and n_missing > 0:
+        _place_missing(work, node, start, stop)
+    _deal(work, start, stop, fan, goes_to_all)
+    return np.int64(col.GROWING)
+
+
+@inline
+def _deal(work, start, stop, fan, goes_to_all):
+    """Write the lists of the children one after the other, each in the order of the parent's."""
+    scratch, grown, state, n = work.scratch, work.grown, work.grown.state, stop - start
+    share = scratch.place  # of each child in the weight of all
+    for i in range(n):
+        child = scratch.row_child[i]
+        if child >= 0:
+            scratch.fill[child + 1] += 1
+        elif child == col.ALL_CHILDREN:
+            for v in range(fan):
+                scratch.fill[v + 1] += 1 if share[v] > 0.0 else 0
+    for v in range(fan):
+        scratch.fill[v + 1] += scratch.fill[v]
+    total = scratch.fill[fan]
+    # In place of the parent's list where that is long enough, else behind all others.
+    to = start if total <= n else max(stop, state[col.N_CASES])
+    for i in range(n):
+        scratch.row[i], scratch.weight[i] = grown.row[start + i], grown.weight[start + i]
+    for v in range(fan + 1):
+        scratch.fill[v] += to
+    for i in range(n):
+        child = scratch.row_child[i]
+        if child >= 0:
+            at = scratch.fill[child]
+            grown.row[at], grown.weight[at] = scratch.row[i], scratch.weight[i]
+            scratch.fill[child] += 1
+        elif child == col.ALL_CHILDREN:
+            for v in range(fan):
+                if share[v] > 0.0:
+                    at = scratch.fill[v]
+                    grown.row[at], grown.weight[at] = scratch.row[i], scratch.weight[i] * share[v]
+                    scratch.fill[v] += 1
+    for v in range(fan, 0, -1):
+        scratch.fill[v] = scratch.fill[v - 1]
+    scratch.fill[0] = to
+    state[col.N_CASES] = max(state[col.N_CASES], to + total)

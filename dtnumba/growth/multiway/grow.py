@@ -1,0 +1,149 @@
+# mypy: ignore-errors
+"""The loop of multiway growth: find the split of a node, divide it, go on with its children; no recursion."""
+
+import numpy as np
+
+from dtnumba.criteria.contract import choose
+from dtnumba.growth.columns import (
+    DEPTH,
+    EPSILON,
+    FEATURE,
+    GAIN,
+    LEAF,
+    LEFT,
+    NO_LIMIT,
+    OPEN,
+    PARENT,
+    PRIORITY,
+    START,
+    STOP,
+)
+from dtnumba.growth.multiway import columns as col
+from dtnumba.growth.multiway.node_sums import add_row, clear, copy_sums, describe, is_pure, weight_of
+from dtnumba.growth.policies.feature_sampling import draw, list_drawn
+from dtnumba.growth.policies.node_order import pop, push
+from dtnumba.runtime import rng
+from dtnumba.runtime.addresses import address_of, call_at
+from dtnumba.runtime.kernels import inline, kernel
+
+
+@inline
+def _place(grown, node, start, stop, depth, key, parent):
+    """Write where the rows of a new node are listed."""
+    nodes = grown.nodes
+    nodes[node, START], nodes[node, STOP], nodes[node, DEPTH], nodes[node, PARENT] = start, stop, depth, parent
+    grown.keys[node] = key
+
+
+@inline
+def _add_node(work, node):
+    """Write sums, value and impurity of a new node; make it a leaf where its rows allow no split, else open."""
+    grown, limits, target = work.grown, work.limits, work.target
+    nodes, start, stop, n = grown.nodes, grown.nodes[node, START], grown.nodes[node, STOP], np.int64(0)
+    n = stop - start
+    nodes[node, LEFT], nodes[node, col.FAN_OUT], nodes[node, FEATURE], nodes[node, col.ROWS] = LEAF, 0, LEAF, n
+    grown.numbers[node, GAIN] = grown.numbers[node, col.IMPURITY] = 0.0
+    clear(grown.sums, node)
+    sums, rows, weights = grown.sums, grown.row, grown.weight
+    for i in range(start, stop):
+        add_row(target, sums, node, rows[i], weights[i])
+    if n == 0:
+        return
+    describe(target, work.criterion, grown, node, start, stop)
+    is_small = n < limits.min_samples_split or n < 2 * limits.min_samples_leaf
+    is_light = weight_of(target, sums, node) * (1.0 + 1e-12) < 2.0 * limits.min_weight_leaf
+    is_deep = nodes[node, DEPTH] >= limits.max_depth
+    if not is_small and not is_light and not is_deep and not is_pure(target, rows, start, stop):
+        nodes[node, FEATURE] = OPEN
+
+
+@inline
+def _find_test(work, feature, start, stop):
+    """Write the best test of a feature; return whether it varies."""
+    entry = work.calls.category if work.nominal[feature] else work.calls.number
+    return call_at(entry, work.test_context, feature, start, stop)
+
+
+@inline
+def _find_split(work, node):
+    """Choose the split of an open node, or make it a leaf; features are drawn until one of them varies."""
+    grown, scratch, limits, p = work.grown, work.scratch, work.limits, len(work.n_codes)
+    start, stop = grown.nodes[node, START], grown.nodes[node, STOP]
+    copy_sums(grown.sums, node, scratch.sides, col.WHOLE)
+    first, last, n_varying = np.int64(0), min(limits.n_drawn, p), 0
+    while n_varying == 0 and first < p:
+        draw(work.drawing, scratch, grown.keys[node], first, last)
+        for k in range(first, last):
+            n_varying += _find_test(work, scratch.features[k], start, stop)
+        first, last = last, last + 1
+    list_drawn(work.drawing, scratch, first)
+    winner, feature = choose(work.criterion, scratch.gain, scratch.information, scratch.listed, first), np.int64(0)
+    if winner >= 0:
+        feature = scratch.listed[winner]
+    improvement = weight_of(work.target, grown.sums, node) / limits.total_weight * scratch.gain[feature]
+    if winner < 0 or improvement + EPSILON < limits.min_decrease:
+        grown.nodes[node, FEATURE] = LEAF
+        return
+    grown.nodes[node, FEATURE] = feature
+    grown.numbers[node, GAIN], grown.numbers[node, PRIORITY] = scratch.gain[feature], improvement
+
+
+@inline
+def _wait(work, node):
+    """Add a node that has a split to those that wait to be divided."""
+    state = work.grown.state
+    if work.grown.nodes[node, FEATURE] >= 0:
+        push(work.order, work.grown, work.grown.frontier, state[col.N_FRONTIER], node)
+        state[col.N_FRONTIER] += 1
+
+
+@inline
+def _key_of_child(key, v, fan):
+    return rng.child_key(key, v) if fan == 2 else rng.mix(key, v)
+
+
+@kernel
+def grow_general(given, n):
+    """Grow on, or begin with the n rows listed in the cases, until the tree is done or an array is full."""
+    work = address_of(given)
+    grown, state, limits, nodes = work.grown, work.grown.state, work.limits, work.grown.nodes
+    if state[col.N_NODES] == 0:
+        state[col.N_NODES] = state[col.N_LEAVES] = 1
+        state[col.N_CASES] = n
+        _place(grown, np.int64(0), np.int64(0), n, np.int64(0), np.uint64(rng.ROOT_KEY), np.int64(LEAF))
+    while True:
+        # Each of the two does its work at one place in the code, which halves what there is to compile.
+        while state[col.N_SOUGHT] < state[col.N_NODES]:
+            node = state[col.N_SOUGHT]
+            _add_node(work, node)
+            if nodes[node, FEATURE] == OPEN:
+                _find_split(work, node)
+            _wait(work, node)
+            state[col.N_SOUGHT] += 1
+        if state[col.N_FRONTIER] == 0 or state[col.N_LEAVES] >= limits.max_leaves:
+            break
+        node = np.int64(pop(work.order, grown, grown.frontier, state[col.N_FRONTIER]))
+        state[col.N_FRONTIER] -= 1
+        if limits.max_leaves >= NO_LIMIT:
+            state[col.N_CASES] = nodes[node, STOP]  # what was listed behind it is done with
+        copy_sums(grown.sums, node, work.scratch.sides, col.WHOLE)
+        start, stop = nodes[node, START], nodes[node, STOP]
+        _find_test(work, nodes[node, FEATURE], start, stop)
+        status = call_at(work.calls.divide, work.context, node, start, stop)
+        if status == col.TOO_WIDE:
+            nodes[node, FEATURE], grown.numbers[node, GAIN] = LEAF, 0.0
+            continue
+        if status != col.GROWING:
+            _wait(work, node)
+            state[col.STATUS] = status
+            return
+        left, fan = state[col.N_NODES], nodes[node, col.FAN_OUT]
+        nodes[node, LEFT] = left
+        state[col.N_NODES] += fan
+        state[col.N_LEAVES] += fan - 1
+        for v in range(fan):
+            key, depth = _key_of_child(grown.keys[node], v, fan), nodes[node, DEPTH] + 1
+            _place(grown, left + v, work.scratch.fill[v], work.scratch.fill[v + 1], depth, key, node)
+    for i in range(state[col.N_FRONTIER]):
+        nodes[grown.frontier[i], FEATURE], grown.numbers[grown.frontier[i], GAIN] = LEAF, 0.0
+    state[col.STATUS] = col.DONE

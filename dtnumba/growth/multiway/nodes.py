@@ -1,0 +1,136 @@
+# mypy: ignore-errors
+"""The records of multiway growth: nodes with their rows as (row, weight) pairs, the options, the scratch of a worker.
+
+A kernel allocates nothing. It stops where an array is full, its state stands in the arrays, and it goes on from there
+once the caller has made them larger.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class GrowthRules(NamedTuple):
+    """Which splits are candidates, and what missing values do."""
+
+    missing: int
+    categorical: int
+    numeric: int
+    empty_leaves: int  # 1: a category that no row of a node has gets a leaf with the value of the node
+    two_suffice: int  # 1: two children as large as leaves must be are enough, the others may be smaller
+    use_surrogate: int
+    surrogate_style: int
+    max_surrogates: int
+    of_classes: int  # 1: the target is classes
+    proven_order: int  # 1: the best subset of categories is a prefix of their order
+
+
+class GrownNodes(NamedTuple):
+    """A tree under construction."""
+
+    nodes: np.ndarray  # (m, N_MULTIWAY_COLUMNS) int64
+    numbers: np.ndarray  # (m, 3) float64
+    keys: np.ndarray  # (m,) uint64: path from the root
+    sums: np.ndarray  # (m, n_stats) float64
+    value: np.ndarray  # (m, n_outputs) float64 of numbers; (m, 0) of classes, whose sums say it
+    frontier: np.ndarray  # (m,) int64: nodes that have a test and wait to be divided
+    state: np.ndarray  # (N_STATE,) int64
+    row: np.ndarray  # (c,) uint32: rows of the open nodes
+    weight: np.ndarray  # (c,) float64
+    cuts: np.ndarray  # (k, 2) int64: codes on both sides of each
+    branch: np.ndarray  # int32
+    level: np.ndarray  # int32
+    surrogates: np.ndarray  # (s, 6) int64
+    agreements: np.ndarray  # (s, 2) float64
+
+
+class NodeScratch(NamedTuple):
+    """Arrays for the work on one node; only the permutation of the draws lasts longer.
+
+    ``order``, ``place`` and ``fill`` serve one kernel after the other; each says at its head what they hold.
+    """
+
+    sides: np.ndarray  # (8, n_stats) float64
+    table: np.ndarray  # (t, n_stats) float64: a group a row
+    group_weight: np.ndarray  # (t,) float64: of children, or of groups of categories
+    code: np.ndarray  # (t,) int64: of each group
+    keys: np.ndarray  # (n,) uint64: code and place of each row of a node, sorted
+    other_keys: np.ndarray
+    digits: np.ndarray  # (256,) int64
+    row_child: np.ndarray  # (n,) int32: number of the child of each row of a node
+    row: np.ndarray  # (n,) uint32
+    weight: np.ndarray  # (n,) float64
+    category_child: np.ndarray  # (t,) int32: number of the child of each category
+    cut: np.ndarray  # (t, 2) int64
+    range_child: np.ndarray  # (t,) int32: number of the child of each range between cuts
+    fill: np.ndarray  # (t,) int64: where the rows of each child begin, and end
+    order: np.ndarray  # (t,) int64: groups in order, group of each category, number of each child, ...
+    place: np.ndarray  # (t,) float64: sort keys or impurities of groups, shares of children
+    axes: np.ndarray  # (3, n_stats) float64
+    test: np.ndarray  # (N_TEST,) int64
+    votes: np.ndarray  # (t, 4) float64: of surrogates
+    features: np.ndarray  # (p,) int64, and so on: as in the scratch of binary growth
+    drawn: np.ndarray
+    listed: np.ndarray
+    gain: np.ndarray  # (p,) float64
+    information: np.ndarray
+
+
+class Calls(NamedTuple):
+    """Addresses of the kernels that a fit needs (``entry_of``): no other one is compiled, and none twice."""
+
+    number: int  # finds the split on a number
+    category: int
+    judge: int
+    divide: int
+    surrogates: int
+
+
+class NodeContext(NamedTuple):
+    """The arguments of growth that do not depend on the type of the criterion.
+
+    Kernels that take only these are compiled once for all criteria.
+    """
+
+    codes: np.ndarray  # (p, n_rows), the code of a missing value is n_codes
+    n_codes: np.ndarray  # (p,) int64
+    nominal: np.ndarray  # (p,) uint8
+    target: object
+    limits: object
+    rules: GrowthRules
+    grown: GrownNodes
+    scratch: NodeScratch
+    calls: Calls
+    plain: np.ndarray  # (n_rows,) float64: what rows count without costs and priors; empty: as they grow
+
+
+class TestContext(NamedTuple):
+    """``NodeContext`` and the criterion: the argument of kernels that find splits.
+
+    Its attributes fall through to those of the context (``embeds``), in Python and in kernels alike.
+    """
+
+    context: NodeContext
+    criterion: object
+
+    def __getattr__(self, name):
+        """Return an attribute of the embedded context, as kernels do."""
+        return getattr(self.context, name)
+
+
+class GrowerContext(NamedTuple):
+    """``TestContext`` with the order of growth and the drawing of features; kernels hand it on by its address."""
+
+    test_context: TestContext
+    order: object  # of division
+    drawing: object  # of features
+
+    def __getattr__(self, name):
+        """Return an attribute of the embedded context, as kernels do."""
+        return getattr(self.test_context, name)
+
+
+TestContext.embeds, GrowerContext.embeds = "context", "test_context"
+for _kind in (GrowthRules, GrownNodes, NodeScratch, Calls, NodeContext, TestContext):
+    _kind.by_address = True
+del _kind

@@ -1,0 +1,340 @@
+# mypy: ignore-errors
+"""Splits of a node on a number: the best threshold, the best interval, ranges between cuts that pay for themselves."""
+
+import math
+
+import numpy as np
+
+from dtnumba.criteria.contract import NO_GAIN, TIE
+from dtnumba.growth.multiway import columns as col
+from dtnumba.growth.multiway.criterion_hooks import penalised_gain
+from dtnumba.growth.multiway.entropy_cut import best_entropy_cut
+from dtnumba.growth.multiway.group_rows import code_of, fill_table, fits_table, groups_of, place_of, sort_and_sum
+from dtnumba.growth.multiway.judge_test import is_large
+from dtnumba.growth.multiway.node_sums import add_row, add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
+from dtnumba.runtime.addresses import call_at
+from dtnumba.runtime.kernels import by_having, inline, kernel
+
+# Values at a node that an interval is looked for among; more are put together in this many groups of like size.
+MOST_GROUPS = 255
+
+
+@kernel
+def find_threshold(work, feature, start, stop):
+    """Write the best threshold at a node, its gain and its information; return 1 where the number varies, else 0."""
+    in_table = fits_table(work.context, feature, stop - start)
+    n = fill_table(work.context, feature, start, stop) if in_table else sort_and_sum(work.context, feature, start, stop)
+    n_values = _begin(work, feature, n, in_table)
+    found = _threshold(work.criterion, work, start, n, in_table) if n_values == 2 else np.int64(0)
+    return _end(work, feature, n_values, found, in_table)
+
+
+@kernel
+def find_interval(work, feature, start, stop):
+    """Write the best interval at a node, its gain and its information; return 1 where the number varies, else 0."""
+    n = groups_of(work.context, feature, start, stop)
+    n_values = _begin(work, feature, n, True)
+    found = _best_interval(work, n) if n_values == 2 else np.int64(0)
+    return _end(work, feature, n_values, found, True)
+
+
+@kernel
+def find_ranges(work, feature, start, stop):
+    """Write the ranges that pay for their cuts, their gain and information; return 1 where it varies, else 0."""
+    n = sort_and_sum(work.context, feature, start, stop)
+    n_values = _begin(work, feature, n, False)
+    found = _ranges(work, start, n) if n_values == 2 else np.int64(0)
+    return _end(work, feature, n_values, found, False)
+
+
+@inline
+def _begin(work, feature, n, in_table):
+    """Return 2 where a feature has several values, 1 for one and missing ones, else 0; no split is found yet."""
+    scratch, rules = work.scratch, work.rules
+    scratch.gain[feature], scratch.information[feature], scratch.test[col.TESTED] = NO_GAIN, 0.0, feature
+    scratch.test[col.N_ALLOWED] = 0
+    if n == 0:
+        return np.int64(0)
+    has_two = n > 1 if in_table else code_of(scratch.keys[0]) != code_of(scratch.keys[n - 1])
+    is_value = rows_of(work.target, scratch.sides, col.MISSING_SUMS) > 0.0 and (
+        rules.missing in (col.LEARNED, col.BRANCH)
+    )
+    return np.int64(2 if has_two else is_value)
+
+
+@inline
+def _end(work, feature, n_values, found, in_table):
+    """Write gain and information of the split found; return 1 where the number varies, else 0."""
+    if n_values == 1:
+        found = _split_off_missing(work, work.scratch.code[0] if in_table else code_of(work.scratch.keys[0]))
+    if found != 0:
+        call_at(work.calls.judge, work, feature, abs(found), np.int64(found < 0))
+        scratch, weight = work.scratch, weight_of(work.target, work.scratch.sides, col.WHOLE)
+        scratch.gain[feature] = penalised_gain(
+            work.criterion, scratch.gain[feature], scratch.test[col.N_ALLOWED], weight
+        )
+    return np.int64(n_values > 0)
+
+
+@inline
+def _one_cut(scratch, last, following):
+    """Write the split at one threshold, between two codes; what lies below goes to child 0."""
+    scratch.test[col.N_TEST_CUTS] = 1
+    scratch.cut[0, 0], scratch.cut[0, 1] = last, following
+    scratch.range_child[0], scratch.range_child[1] = 0, 1
+
+
+@inline
+def _split_off_missing(work, code):
+    """Split the rows with the only value from those without; return how many children, 0 where that is not legal.
+
+    The number is negative where the missing values are in the children already.
+    """
+    scratch = work.scratch
+    _one_cut(scratch, code, col.NOTHING)
+    copy_sums(scratch.sides, col.PRESENT_SUMS, scratch.table, 0)
+    if work.rules.missing == col.LEARNED:
+        copy_sums(scratch.sides, col.MISSING_SUMS, scratch.table, 1)
+        scratch.test[col.MISSING_CHILD] = 1
+        return np.int64(-2 if score_of_kids(work) > NO_GAIN else 0)
+    return np.int64(1)
+
+
+@kernel
+def score_of_kids(work):
+    """Return the score of the first two children."""
+    return score(work.target, work.criterion, work.scratch.table, 0, 1)
+
+
+@kernel
+def _best_threshold(work, start, n, in_table):
+    """Write the threshold of largest score, the first of equals; return how many children, 0 where none is legal.
+
+    The number is negative where the missing values are in the children already: learned ones are tried on both sides.
+    """
+    scratch, grown, sides, target = work.scratch, work.grown, work.scratch.sides, work.target
+    learns = work.rules.missing == col.LEARNED and rows_of(target, sides, col.MISSING_SUMS) > 0.0
+    whole = col.WHOLE if learns else col.PRESENT_SUMS
+    bar, scale, missing, is_found = NO_GAIN, 0.0, np.int64(0), False
+    for turn in range(2 if learns else 1):
+        clear(sides, col.BELOW)
+        if turn == 1:
+            copy_sums(sides, col.MISSING_SUMS, sides, col.BELOW)
+        i = np.int64(0)
+        while i < n:
+            if in_table:
+                add_sums(scratch.table, i, sides, col.BELOW)
+                last = scratch.code[i]
+                i += 1
+                following = scratch.code[i] if i < n else np.int64(col.NOTHING)
+            else:
+                last = following = code_of(scratch.keys[i])
+                while following == last:
+                    at = start + place_of(scratch.keys[i])
+                    add_row(target, sides, col.BELOW, grown.row[at], grown.weight[at])
+                    i += 1
+                    following = code_of(scratch.keys[i]) if i < n else np.int64(col.NOTHING)
+            if i == n:
+                if not learns or turn == 1:
+                    break
+                copy_sums(sides, col.MISSING_SUMS, sides, col.ABOVE)
+            else:
+                subtract(sides, whole, col.BELOW, col.ABOVE)
+            if not is_large(work, sides, col.BELOW) or not is_large(work, sides, col.ABOVE):
+                continue
+            found = score(target, work.criterion, sides, col.BELOW, col.ABOVE)
+            if found > bar:
+                scale = max(scale, abs(found))
+                bar, missing, is_found = found + TIE * scale, np.int64(1 - turn), True
+                copy_sums(sides, col.BELOW, sides, col.BEST_BELOW)
+                _one_cut(scratch, last, following)
+    if is_found:
+        copy_sums(sides, col.BEST_BELOW, scratch.table, 0)
+        for s in range(sides.shape[1]):
+            scratch.table[1, s] = sides[whole, s] - sides[col.BEST_BELOW, s]
+        if learns:
+            scratch.test[col.MISSING_CHILD] = missing
+        return np.int64(-2 if learns else 2)
+    return np.int64(0)
+
+
+def _by_rows(criterion, work, start, n, in_table):
+    return best_entropy_cut(work, start, n, in_table)
+
+
+def _by_score(criterion, work, start, n, in_table):
+    return _best_threshold(work, start, n, in_table)
+
+
+_threshold = by_having("is_candidate", _by_rows, _by_score)
+
+
+@kernel
+def _merge_groups(work, n):
+    """Merge neighbouring groups until there are at most MOST_GROUPS, of similar numbers of rows; return how many.
+
+    scratch.code[g] becomes the last code of a group, and scratch.order[g] its first.
+    """
+    scratch, target, first_code = work.scratch, work.target, work.scratch.order
+    left = rows_of(target, scratch.sides, col.PRESENT_SUMS)
+    m, filled, goal = np.int64(-1), 0.0, 0.0
+    for g in range(n):
+        here = rows_of(target, scratch.table, g)
+        if n <= MOST_GROUPS or filled >= goal:
+            m, filled = m + 1, 0.0
+            goal = left / (MOST_GROUPS - m)
+            if m != g:
+                copy_sums(scratch.table, g, scratch.table, m)
+            first_code[m] = scratch.code[g]
+        else:
+            add_sums(scratch.table, g, scratch.table, m)
+        scratch.code[m] = scratch.code[g]
+        filled, left = filled + here, left - here
+    return m + 1
+
+
+@kernel
+def _best_interval(work, n):
+    """Write the interval of largest score; return the number of children as ``_best_threshold`` does.
+
+    Every run of groups is tried as the inside, with learned missing values inside or outside. An interval that reaches
+    an end is a threshold, and is written as one.
+    """
+    scratch, sides, target = work.scratch, work.scratch.sides, work.target
+    n, first_code = _merge_groups(work, n), scratch.order
+    learns = work.rules.missing == col.LEARNED and rows_of(target, sides, col.MISSING_SUMS) > 0.0
+    whole = col.WHOLE if learns else col.PRESENT_SUMS
+    bar, scale, first, stop, inside = NO_GAIN, 0.0, np.int64(-1), np.int64(0), False
+    for turn in range(2 if learns else 1):
+        for a in range(n):
+            clear(sides, col.BELOW)
+            if turn == 1:
+                copy_sums(sides, col.MISSING_SUMS, sides, col.BELOW)
+            for b in range(a, n):
+                add_sums(scratch.table, b, sides, col.BELOW)
+                # What reaches the upper end is the outside of one that reaches the lower, unless it is everything.
+                if a == 0 and b == n - 1 and not (learns and turn == 0):
+                    continue
+                if b == n - 1 and a > 0 and not learns:
+                    continue
+                subtract(sides, whole, col.BELOW, col.ABOVE)
+                if a == 0 and b == n - 1:
+                    copy_sums(sides, col.MISSING_SUMS, sides, col.ABOVE)
+                if not is_large(work, sides, col.BELOW) or not is_large(work, sides, col.ABOVE):
+                    continue
+                found = score(target, work.criterion, sides, col.BELOW, col.ABOVE)
+                if found > bar:
+                    scale = max(scale, abs(found))
+                    bar, first, stop, inside = found + TIE * scale, np.int64(a), np.int64(b + 1), turn == 1
+                    copy_sums(sides, col.BELOW, sides, col.BEST_BELOW)
+    if first < 0:
+        return np.int64(0)
+    if first == 0:
+        _one_cut(scratch, scratch.code[stop - 1], first_code[stop] if stop < n else col.NOTHING)
+    elif stop == n:
+        _one_cut(scratch, scratch.code[first - 1], first_code[first])
+        scratch.range_child[0], scratch.range_child[1] = 1, 0
+    else:
+        scratch.test[col.N_TEST_CUTS] = 2
+        scratch.cut[0, 0], scratch.cut[0, 1] = scratch.code[first - 1], first_code[first]
+        scratch.cut[1, 0], scratch.cut[1, 1] = scratch.code[stop - 1], first_code[stop]
+        scratch.range_child[0], scratch.range_child[1], scratch.range_child[2] = 1, 0, 1
+    copy_sums(sides, col.BEST_BELOW, scratch.table, 0)
+    for s in range(sides.shape[1]):
+        scratch.table[1, s] = sides[whole, s] - sides[col.BEST_BELOW, s]
+    if learns:
+        scratch.test[col.MISSING_CHILD] = 0 if inside else 1
+    return np.int64(-2 if learns else 2)
+
+
+@kernel
+def _weighted_entropy(target, sums, k):
+    """Return the weight times the entropy of sums[k] in bits, and how many classes it has."""
+    weight, n_present = weight_of(target, sums, k), 0
+    spread = weight * math.log2(weight) if weight > 0.0 else 0.0
+    for c in range(target.offsets[1]):
+        if sums[k, c] > 0.0:
+            spread -= sums[k, c] * math.log2(sums[k, c])
+            n_present += 1
+    return spread, n_present
+
+
+@kernel
+def _pays(n_whole, whole, weight, n_below, below, weight_below, n_above, above, weight_above):
+    """Tell whether a cut saves more than it takes to describe it (Fayyad & Irani 1993), in bits of all rows."""
+    if weight <= 1.0:
+        return False
+    choices = math.log2(3.0**n_whole - 2.0) if n_whole < 30 else n_whole * math.log2(3.0)
+    change = n_whole * whole / weight - n_below * below / weight_below - n_above * above / weight_above
+    return whole - below - above > math.log2(weight - 1.0) + choices - change
+
+
+@kernel
+def _ranges(work, start, n):
+    """Write the ranges between the cuts that pay, each a child; return how many there are, 0 where no cut pays.
+
+    The sorted rows are cut in two where that saves description, and then both parts, until nothing is saved.
+    """
+    scratch, grown, target, n_cuts, top = work.scratch, work.grown, work.target, np.int64(0), np.int64(2)
+    waiting, cuts = scratch.order, scratch.fill  # (first, stop) of parts not looked at; places of the cuts, ascending
+    most = np.int64(len(cuts) - 2)
+    waiting[0], waiting[1] = 0, n
+    while top > 0:
+        top -= 2
+        low, high = waiting[top], waiting[top + 1]
+        at = _best_paying_cut(work, start, low, high)
+        if at > 0 and n_cuts + 1 < most // 2:
+            j = n_cuts
+            while j > 0 and cuts[j - 1] > at:
+                cuts[j] = cuts[j - 1]
+                j -= 1
+            cuts[j] = at
+            n_cuts += 1
+            waiting[top], waiting[top + 1] = low, at
+            waiting[top + 2], waiting[top + 3] = at, high
+            top += 4
+    if n_cuts == 0:
+        return np.int64(0)
+    for k in range(n_cuts):
+        at = cuts[k]
+        scratch.cut[k, 0], scratch.cut[k, 1] = code_of(scratch.keys[at - 1]), code_of(scratch.keys[at])
+    for k in range(n_cuts + 1):
+        scratch.range_child[k] = k
+        clear(scratch.table, k)
+        for i in range(cuts[k - 1] if k > 0 else 0, cuts[k] if k < n_cuts else n):
+            at = start + place_of(scratch.keys[i])
+            add_row(target, scratch.table, k, grown.row[at], grown.weight[at])
+    scratch.test[col.N_TEST_CUTS] = n_cuts
+    return n_cuts + 1
+
+
+@kernel
+def _best_paying_cut(work, start, low, high):
+    """Return where the cut of least entropy among the sorted rows [low, high) is, 0 where it does not pay."""
+    scratch, grown, sides, target = work.scratch, work.grown, work.scratch.sides, work.target
+    clear(sides, col.ABOVE)
+    for i in range(low, high):
+        at = start + place_of(scratch.keys[i])
+        add_row(target, sides, col.ABOVE, grown.row[at], grown.weight[at])
+    copy_sums(sides, col.ABOVE, sides, col.BEST_BELOW)
+    whole, n_whole = _weighted_entropy(target, sides, col.ABOVE)
+    clear(sides, col.BELOW)
+    best, least, is_paid = np.int64(0), math.inf, False
+    if n_whole < 2:
+        return best
+    for i in range(low, high - 1):
+        at = start + place_of(scratch.keys[i])
+        add_row(target, sides, col.BELOW, grown.row[at], grown.weight[at])
+        if code_of(scratch.keys[i]) == code_of(scratch.keys[i + 1]):
+            continue
+        subtract(sides, col.BEST_BELOW, col.BELOW, col.ABOVE)
+        if not is_large(work, sides, col.BELOW) or not is_large(work, sides, col.ABOVE):
+            continue
+        below, n_below = _weighted_entropy(target, sides, col.BELOW)
+        above, n_above = _weighted_entropy(target, sides, col.ABOVE)
+        if below + above < least - 1e-12 * whole:
+            least, best = below + above, np.int64(i + 1)
+            weight = weight_of(target, sides, col.BEST_BELOW)
+            weight_below, weight_above = weight_of(target, sides, col.BELOW), weight_of(target, sides, col.ABOVE)
+            is_paid = _pays(n_whole, whole, weight, n_below, below, weight_below, n_above, above, weight_above)
+    return best if is_paid else np.int64(0)

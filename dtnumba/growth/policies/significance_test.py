@@ -1,0 +1,110 @@
+# mypy: ignore-errors
+# ruff: noqa: D102
+"""Whether chance alone would explain a node's best split: a test that growth asks before it takes one.
+
+``rejects(test, job, scratch, node, feature)`` says so of the split by ``feature`` among the candidates. It reads the
+sums of the node's rows and of those that go left; for numbers it walks the rows once more, because growth does not keep
+their squares. A test is a type, so trees without one compile and run as if there were none.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba.criteria.significance import chi2_log_tail, f_log_tail
+from dtnumba.growth import columns as col
+from dtnumba.growth.targets.contract import put
+from dtnumba.growth.targets.leaf_values import row_at
+from dtnumba.runtime.kernels import by_having, by_type, inline, kernel_type
+
+rejects = by_type("rejects")
+# Squares are added up as whole numbers of so fine a step, so that the order of the rows changes no bit.
+_STEPS = 2.0**60
+
+
+@kernel_type
+class NoTest(NamedTuple):
+    """Every split passes."""
+
+    def rejects(self, job, scratch, node, feature):
+        return False
+
+
+@kernel_type
+class Significance(NamedTuple):
+    """Chi-squared of classes against sides, or F of the means of the sides; of several outputs the best, Bonferroni."""
+
+    log_level: float
+
+    def rejects(self, job, scratch, node, feature):
+        return not _log_p(job.target, job, scratch, node, feature) <= self.log_level
+
+
+def _of_counts(target, job, scratch, node, feature):
+    """Logarithm of the p-value of Pearson's test on the table of classes and sides."""
+    total, left = job.growing.sums[node, 0], scratch.candidates.sums[feature]
+    n_outputs, least = len(target.offsets) - 1, 0.0
+    for o in range(n_outputs):
+        weight = weight_left = np.int64(0)
+        for k in range(target.offsets[o], target.offsets[o + 1]):
+            weight += total[k]
+            weight_left += left[k]
+        share, statistic, n_classes = float(weight_left) / float(weight), 0.0, 0
+        for k in range(target.offsets[o], target.offsets[o + 1]):
+            if total[k] > 0:
+                away = float(left[k]) - share * float(total[k])
+                statistic += away * away / float(total[k])
+                n_classes += 1
+        if n_classes > 1:
+            statistic *= target.unit / (share * (1.0 - share))
+            least = min(least, chi2_log_tail(statistic, n_classes - 1.0) + math.log(n_outputs))
+    return least
+
+
+def _of_means(target, job, scratch, node, feature):
+    """Logarithm of the p-value of the F test between both sides."""
+    total, left = job.growing.sums[node, 0], scratch.candidates.sums[feature]
+    weight, weight_left = float(total[0]) * target.unit, float(left[0]) * target.unit
+    weight_right = float(total[0] - left[0]) * target.unit
+    n_outputs, least = len(target.units) // target.n_moments, 0.0
+    if weight <= 2.0:
+        return least
+    for o in range(n_outputs):
+        k, unit = o * target.n_moments + 1, target.units[o * target.n_moments]
+        gap = float(left[k]) * unit / weight_left - float(total[k] - left[k]) * unit / weight_right
+        between = weight_left * weight_right / weight * gap * gap
+        mean = float(total[k]) * unit / weight
+        within = max(_squares(target, job, scratch, node, k, unit, mean, weight) - between, 0.0)
+        if between > 0.0:
+            f = between * (weight - 2.0) / within if within > 0.0 else math.inf
+            least = min(least, f_log_tail(f, 1.0, weight - 2.0) + math.log(n_outputs))
+    return least
+
+
+_log_p = by_having("moments", _of_means, _of_counts)
+
+
+@inline
+def _squares(target, job, scratch, node, k, unit, mean, weight):
+    """Sum of weight * (y - mean)**2 over the rows of a node."""
+    start, stop = job.growing.nodes[node, col.START], job.growing.nodes[node, col.STOP]
+    farthest, sums = 0.0, scratch.work.best
+    for i in range(start, stop):
+        farthest = max(farthest, abs(_away(target, sums, row_at(job.splitter, i), k, unit, mean)))
+    if farthest == 0.0:
+        return 0.0
+    step, total = farthest * farthest * weight / _STEPS, np.int64(0)
+    for i in range(start, stop):
+        away = _away(target, sums, row_at(job.splitter, i), k, unit, mean)
+        total += np.int64(np.rint(float(sums[0]) * target.unit * away * away / step))
+    return float(total) * step
+
+
+@inline
+def _away(target, sums, row, k, unit, mean):
+    """How far a row's target lies from the mean; its sums alone are left in ``sums``."""
+    for s in range(len(sums)):
+        sums[s] = 0
+    put(target, sums, np.uint64(0), row)
+    return float(sums[k]) * unit / (float(sums[0]) * target.unit) - mean

@@ -1,0 +1,9 @@
+"""Rows through trees: leaves, values and votes.
+
+tree_view, walk_tree               one tree: many rows at once
+forest_view, votes, packed_forest  a forest: many rows at once
+lockstep                           several walks at once in one thread
+shallow                            trees of depth six and less: every node compared with 64 rows
+single_rows, row_predictor         a few rows, in microseconds
+fractional                         rows that go down several branches in parts
+"""

@@ -1,0 +1,102 @@
+# mypy: ignore-errors
+# ruff: noqa: D102
+"""Rows down several branches at once: where a value is missing a row goes to all children, in parts (Quinlan 1993)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba.prediction.walk_tree import leaves_of
+from dtnumba.runtime.kernels import kernel_type
+from dtnumba.runtime.memory import per_worker
+from dtnumba.runtime.tasks import launch, take_ticket
+from dtnumba.trees.layout import BY_SHARE, last_children, node_values
+from dtnumba.trees.routing import child_number
+
+_BLOCK = 1024  # rows a ticket
+
+
+@kernel_type
+class MixLeaves(NamedTuple):
+    """Add up what the leaves say that a row comes to, each by its part; blocks of rows by whichever worker is free."""
+
+    cells: object
+    trees: object
+    root: int
+    last: np.ndarray  # (m,) int32: last child of each node
+    value_of_node: np.ndarray  # (m, width) float64
+    out: np.ndarray  # (n, width) float64: added to
+    leaf: np.ndarray  # (n,) int64 out: where the largest part ends
+    waiting: np.ndarray  # (workers, m) int64 scratch: nodes
+    parts: np.ndarray  # (workers, m) float64 scratch
+    counter: np.ndarray
+
+    def run(self, worker):
+        cells, trees, waiting, parts = (
+            self.cells,
+            self.trees,
+            self.waiting[worker, 0],
+            self.parts[worker, 0],
+        )
+        while True:
+            start = take_ticket(self.counter) * _BLOCK
+            if start >= cells.n_rows:
+                break
+            for row in range(start, min(start + _BLOCK, cells.n_rows)):
+                top, largest, at = 1, -1.0, cells.offset + row * cells.row_step
+                waiting[0], parts[0] = self.root, 1.0
+                while top > 0:
+                    top -= 1
+                    node, weight = waiting[top], parts[top]
+                    if trees.feature[node] < 0:
+                        for k in range(self.value_of_node.shape[1]):
+                            self.out[row, k] += weight * self.value_of_node[node, k]
+                        if weight > largest:
+                            largest, self.leaf[row] = weight, node
+                        continue
+                    x = np.float64(cells.flat[at + np.int64(trees.feature[node]) * cells.column_step])
+                    child = child_number(trees, node, x)
+                    if child >= 0:
+                        waiting[top], parts[top] = trees.left[node] + child, weight
+                        top += 1
+                    else:  # the first child is looked at first
+                        for child in range(self.last[node], trees.left[node] - 1, -1):
+                            if trees.share[child] > 0.0:
+                                waiting[top], parts[top] = child, weight * trees.share[child]
+                                top += 1
+
+
+def tree_values(table, trees, workers, tree):
+    """Return what a tree of any kind says of every row, and the leaf (of several, of its largest part)."""
+    if trees.policy == BY_SHARE:
+        return mixtures_of(table, trees, workers, tree)
+    leaf = leaves_of(table, trees, None, workers, tree)
+    return node_values(trees)[leaf], leaf
+
+
+def forest_values(table, trees, workers, n_classes, voting):
+    """Yield what each tree of any kind says of every row; a vote for one class where ``voting`` is hard, or a rule."""
+    for tree in range(trees.n_trees):
+        values, _ = tree_values(table, trees, workers, tree)
+        if voting != "soft":
+            stops = np.cumsum(n_classes)
+            for stop, k in zip(stops, n_classes, strict=True):
+                own = values[:, stop - k : stop]
+                code = own.argmax(axis=1) if voting == "hard" else voting.codes(own)
+                values[:, stop - k : stop] = np.arange(k) == code[:, None] if k > 1 else own
+        yield values
+
+
+def mixtures_of(table, trees, workers, tree=0, out=None):
+    """Return what the leaves of a tree say of every row, mixed, and the leaf of the row's largest part."""
+    value_of_node, last = np.ascontiguousarray(node_values(trees)), last_children(trees)
+    out = np.zeros((table.n_rows, value_of_node.shape[1])) if out is None else out
+    leaf, m = np.empty(table.n_rows, np.int64), int(trees.root[tree + 1] - trees.root[tree])
+    for first, cells in table.row_blocks():
+        threads = workers if cells.n_rows >= _BLOCK else 1
+        waiting, parts = per_worker(threads, m, np.int64), per_worker(threads, m)
+        rows = slice(first, first + cells.n_rows)
+        root, counter = int(trees.root[tree]), np.zeros(1, np.int64)
+        task = MixLeaves(cells, trees, root, last, value_of_node, out[rows], leaf[rows], waiting, parts, counter)
+        launch(task, threads)
+    return out, leaf

@@ -1,0 +1,23 @@
+"""Subtrees that err no less than a leaf would, made leaves: what C4.5 does before it prunes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dtnumba.pruners.engines.by_depth import cut_where_cheaper
+from dtnumba.trees.subtrees import below, class_weights_of, depth_levels, errors_as_leaf, rebuilt
+
+if TYPE_CHECKING:
+    from dtnumba.trees.layout import Trees
+
+
+# Errors of a subtree and of a leaf that differ by no more are the same.
+_SAME = 1e-3
+
+
+def collapsed(trees: Trees, n_classes: int, variant: str) -> Trees:
+    """Return the trees without the subtrees that err as much as a leaf would, on the rows they were grown on."""
+    levels, errors = depth_levels(trees), errors_as_leaf(class_weights_of(trees, [n_classes]))
+    if variant == "release8":  # what is left below counts
+        return cut_where_cheaper(trees, levels, errors, slack=_SAME)
+    return rebuilt(trees, levels, below(levels, errors) >= errors - _SAME)

@@ -1,0 +1,11 @@
+"""Trees as rules, and rules as models.
+
+layout, text, view                rules as arrays, as sentences, as a sequence
+paths                             the way to each leaf of a tree
+simplify                          a tree and rows to rules: the three steps below
+drop_tests, select_subset, order  tests left out; rules of a class chosen; rules put in order
+row_bits, exact_test              which rows pass which tests; whether a rule is more than chance
+matching                          rows to rules
+decision_list                     rules of few tests, one after another, learned greedily
+dnf                               formulas in disjunctive normal form
+"""

@@ -1,0 +1,187 @@
+"""Rules as parallel arrays: one layout for rule sets, decision lists and the paths of a tree.
+
+Invariants, tested by ``check`` and relied on everywhere:
+
+* rule r has the tests [start[r], start[r + 1]), none at all where it answers every row, and says class ``label[r]``;
+* a RANGE holds for x <= high that is not <= low; NaN for ``low`` means no lower bound, infinity for ``high`` no upper
+  one (so that -inf, a legal value, is below every bound that is there);
+* OUTSIDE holds where the RANGE of the same bounds does not;
+* LEVELS holds for the categories whose bit is set in ``word[word_start[t]:word_start[t + 1]]``, least bit first;
+* a missing value holds where ``missing`` is 1, and fails every other test;
+* a feature is tested by LEVELS alone, or not by them at all;
+* rows that no rule answers are of the class ``default``, of which the last row of ``decided`` tells.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+RANGE, OUTSIDE, LEVELS = 0, 1, 2
+_BITS = 64
+
+
+class Conditions(NamedTuple):
+    """Conditions of one feature each, end to end."""
+
+    feature: NDArray[np.int32]  # (t,)
+    kind: NDArray[np.uint8]  # (t,) RANGE, OUTSIDE or LEVELS
+    low: NDArray[np.float64]  # (t,) NaN without a lower bound, and of LEVELS
+    high: NDArray[np.float64]  # (t,) inf without an upper bound, and of LEVELS
+    missing: NDArray[np.uint8]  # (t,)
+    word_start: NDArray[np.int64]  # (t + 1,)
+    word: NDArray[np.uint64]
+
+
+class Rules(NamedTuple):
+    """Rules in the order in which they are asked."""
+
+    start: NDArray[np.int64]  # (r + 1,)
+    tests: Conditions
+    label: NDArray[np.int32]  # (r,)
+    covered: NDArray[np.float64]  # (r,) weight of the rows of ``fit`` for which a rule holds
+    correct: NDArray[np.float64]  # (r,) weight of those of its class
+    confidence: NDArray[np.float64]  # (r,) share that is expected to be of its class
+    lift: NDArray[np.float64]  # (r,) confidence over the share of its class among all rows
+    decided: NDArray[np.float64]  # (r + 1, classes) weight of the rows that it answers first; the default's last
+    prior: NDArray[np.float64]  # (classes,) share of each class among all rows
+    default: int
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules, without the default."""
+        return len(self.label)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.prior)
+
+
+class Condition(NamedTuple):
+    """One test, for what makes rules a test at a time."""
+
+    feature: int
+    kind: int = RANGE
+    low: float = np.nan
+    high: float = np.inf
+    levels: tuple[int, ...] = ()
+    missing: bool = False
+
+
+def pack_tests(tests: list[Condition]) -> Conditions:
+    """Return tests as arrays."""
+    words = [_words_of(test.levels) if test.kind == LEVELS else [] for test in tests]
+    return Conditions(
+        np.array([test.feature for test in tests], np.int32),
+        np.array([test.kind for test in tests], np.uint8),
+        np.array([test.low for test in tests], np.float64),
+        np.array([test.high for test in tests], np.float64),
+        np.array([test.missing for test in tests], np.uint8),
+        np.cumsum([0, *map(len, words)]).astype(np.int64),
+        np.array([word for own in words for word in own], np.uint64),
+    )
+
+
+def _words_of(levels: tuple[int, ...]) -> list[int]:
+    words = [0] * (max(levels, default=0) // _BITS + 1)
+    for level in levels:
+        words[level // _BITS] |= 1 << (level % _BITS)
+    return words
+
+
+def condition_at(tests: Conditions, t: int) -> Condition:
+    """Return one of the tests."""
+    kind = int(tests.kind[t])
+    levels = tuple(levels_at(tests, t).tolist()) if kind == LEVELS else ()
+    return Condition(
+        int(tests.feature[t]), kind, float(tests.low[t]), float(tests.high[t]), levels, bool(tests.missing[t])
+    )
+
+
+def levels_at(tests: Conditions, t: int) -> NDArray[np.int64]:
+    """Return the categories for which a test holds, ascending."""
+    words = tests.word[tests.word_start[t] : tests.word_start[t + 1]]
+    return np.flatnonzero(np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little"))
+
+
+def key_of(test: Condition) -> Condition:
+    """Return what is equal for equal tests, which NaN is not: a test without a lower bound as None there."""
+    return test._replace(low=None) if test.low != test.low else test  # type: ignore[arg-type]
+
+
+def both(first: Condition, second: Condition) -> Condition | None:
+    """Return the test that holds where two of one feature do; None where no single test says it."""
+    missing = first.missing and second.missing
+    if first.kind == LEVELS:
+        return first._replace(levels=tuple(sorted(set(first.levels) & set(second.levels))), missing=missing)
+    if first.kind != RANGE or second.kind != RANGE:
+        return first if key_of(first) == key_of(second) else None
+    low = max((one.low for one in (first, second) if one.low == one.low), default=np.nan)
+    return first._replace(low=low, high=min(first.high, second.high), missing=missing)
+
+
+def merged(tests: list[Condition]) -> list[Condition]:
+    """Return the tests of a rule with those of one feature made one where one can say it, in order of features."""
+    found: list[Condition] = []
+    for test in sorted(tests, key=lambda one: one.feature):
+        one = both(found[-1], test) if found and found[-1].feature == test.feature else None
+        if one is None:
+            found.append(test)
+        else:
+            found[-1] = one
+    return found
+
+
+def holds(test: Condition, x: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return for which values a test holds."""
+    if test.kind == LEVELS:
+        is_in = np.isin(x, np.array(test.levels, np.float64))
+    else:
+        is_in = ~(x <= test.low) & (x <= test.high)
+        if test.kind == OUTSIDE:
+            is_in = ~is_in
+    return np.where(np.isnan(x), test.missing, is_in).astype(bool)
+
+
+def pack_rules(
+    bodies: list[list[Condition]], label: NDArray[np.int64], default: int, numbers: dict[str, NDArray[np.float64]]
+) -> Rules:
+    """Return rules as arrays, the tests of a rule merged; ``numbers`` are the other columns by name."""
+    whole = [merged(body) for body in bodies]
+    start = np.cumsum([0, *map(len, whole)]).astype(np.int64)
+    tests = pack_tests([test for body in whole for test in body])
+    return Rules(start=start, tests=tests, label=label.astype(np.int32), default=int(default), **numbers)
+
+
+def body_of(rules: Rules, r: int) -> list[Condition]:
+    """Return the tests of a rule."""
+    return [condition_at(rules.tests, t) for t in range(int(rules.start[r]), int(rules.start[r + 1]))]
+
+
+def check(rules: Rules, n_features: int) -> Rules:
+    """Return rules if their arrays keep the invariants."""
+    tests, n, t = rules.tests, rules.n_rules, len(rules.tests.feature)
+    assert rules.start[0] == 0
+    assert rules.start[-1] == t
+    assert len(rules.start) == n + 1
+    assert (np.diff(rules.start) >= 0).all()
+    assert all(len(column) == t for column in tests[:5])
+    assert all(len(column) == n for column in (rules.label, *rules[3:7]))
+    assert ((tests.feature >= 0) & (tests.feature < n_features)).all()
+    assert rules.decided.shape[0] == n + 1
+    assert ((rules.label >= 0) & (rules.label < rules.n_classes)).all()
+    assert len(rules.prior) == rules.n_classes
+    assert 0 <= rules.default < rules.n_classes
+    is_levels = tests.kind == LEVELS
+    assert (tests.kind <= LEVELS).all()
+    assert (np.diff(tests.word_start)[~is_levels] == 0).all()
+    assert tests.word_start[-1] == len(tests.word)
+    assert not np.isnan(tests.high).any()
+    assert not set(tests.feature[is_levels].tolist()) & set(tests.feature[~is_levels].tolist())
+    return rules

@@ -1,0 +1,150 @@
+"""A tree as rules: what the way to each leaf asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba.rules.layout import LEVELS, OUTSIDE, RANGE, Condition
+from dtnumba.trees.layout import LEAF, STAYS, last_children, node_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dtnumba.trees.layout import Trees
+
+
+def outcomes_of(model: Any, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the classes that a tree says where it holds these shares."""
+    rule = model.label_rule
+    return np.asarray(shares.argmax(axis=1) if rule is None else rule.codes(shares), np.int64)
+
+
+class LabelledPath(NamedTuple):
+    """The tests on the way to a node at which rows end, and the class that it says."""
+
+    tests: tuple[Condition, ...]
+    k: int
+    node: int
+
+
+def demand_tree(model: Any) -> None:
+    """Raise where a model is not a fitted tree of one output of classes that still has all its columns."""
+    if not getattr(type(model), "is_one_tree_of_classes", False):
+        raise TypeError(f"model={model!r}: must be a fitted classifier of one tree")
+    model.check_fitted()
+    if model.n_outputs_ != 1:
+        raise ValueError(f"model has {model.n_outputs_} outputs, and a rule says one; fit a tree to each")
+    model.refuse_compact("rules of a tree")
+
+
+def labelled_paths(model: Any) -> list[LabelledPath]:
+    """Return for each leaf of a fitted tree, and each node at which missing values stay, its tests and its class."""
+    demand_tree(model)
+    trees, levels = model.trees_, model.columns_seen.levels
+    paths = paths_of(trees, lambda j: 0 if levels is None or levels[j] is None else len(levels[j]))
+    nodes = [path.node for path in paths]
+    outcomes = outcomes_of(model, node_values(trees)[nodes])
+    return [LabelledPath(path.tests, int(k), path.node) for path, k in zip(paths, outcomes, strict=True)]
+
+
+class Path(NamedTuple):
+    """The tests on the way to a node at which rows end."""
+
+    node: int
+    tests: tuple[Condition, ...]
+
+
+def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
+    """Return the ways to the leaves of a tree, the first child's first.
+
+    A row ends in the leaf whose tests hold for it, and in no other. Where missing values stay at a node, one more way
+    ends there. Of fractional trees a missing value fails every test; surrogates are left aside.
+
+    Parameters
+    ----------
+    trees : Trees
+        Of one tree.
+    n_levels : function
+        How many levels a feature has.
+
+    """
+    last = last_children(trees)
+    found: list[Path] = []
+    waiting: list[Path] = [Path(0, ())]
+    while waiting:
+        path = waiting.pop()
+        node = path.node
+        if trees.feature[node] == LEAF:
+            found.append(path)
+            continue
+        if trees.missing_left[node] == STAYS:
+            found.append(Path(node, (*path.tests, _staying(trees, node, n_levels))))
+        children = range(int(last[node]), int(trees.left[node]) - 1, -1)
+        waiting += [Path(child, (*path.tests, _test_of(trees, node, child, n_levels))) for child in children]
+    return found
+
+
+def _entries(trees: Trees, start_name: str, name: str, node: int) -> Any:
+    start = getattr(trees, start_name)
+    return getattr(trees, name)[start[node] : start[node + 1]] if len(start) > 1 else ()
+
+
+def _staying(trees: Trees, node: int, n_levels: Callable[[int], int]) -> Condition:
+    """Return the test that a row passes whose value ends its way at a node."""
+    feature = int(trees.feature[node])
+    if not n_levels(feature):
+        return Condition(feature, RANGE, np.inf, -np.inf, missing=True)
+    branch = _entries(trees, "branch_start", "branch", node)
+    unknown = np.flatnonzero(_ways(branch, n_levels(feature)) == -1).tolist() if len(branch) else []
+    return Condition(feature, LEVELS, levels=tuple(unknown), missing=True)
+
+
+def _ways(branch: Any, n_levels: int) -> Any:
+    """Return the child that each level goes to, -1 where it is as a missing value."""
+    return np.append(branch, np.full(max(n_levels - len(branch), 0), -1))
+
+
+def _test_of(trees: Trees, node: int, child: int, n_levels: Callable[[int], int]) -> Condition:
+    """Return the test that a row passes from a node to its child."""
+    feature, way = int(trees.feature[node]), child - int(trees.left[node])
+    branch, cuts = (_entries(trees, f"{name}_start", name, node) for name in ("branch", "cut"))
+    has_ways = len(branch) > 0 or len(cuts) > 0
+    stated = int(trees.missing_left[node])
+    is_there = stated == way if has_ways else (stated == 1) == (way == 0)
+    missing = bool(is_there and stated != STAYS and len(trees.share) == 0)
+    if len(cuts):
+        return _range_of(feature, cuts, branch, way, missing=missing)
+    if len(branch):
+        ways = _ways(branch, n_levels(feature))
+        own = (ways == way) | (missing & (ways == -1))
+        return Condition(feature, LEVELS, levels=tuple(np.flatnonzero(own).tolist()), missing=missing)
+    levels = _entries(trees, "level_start", "level", node)
+    if len(levels):
+        own = np.isin(np.arange(max(n_levels(feature), int(levels[-1]) + 1)), levels) == (way == 0)
+        return Condition(feature, LEVELS, levels=tuple(np.flatnonzero(own).tolist()), missing=missing)
+    threshold = float(trees.threshold[node])
+    if n_levels(feature):
+        own = (np.arange(n_levels(feature)) <= threshold) == (way == 0)
+        return Condition(feature, LEVELS, levels=tuple(np.flatnonzero(own).tolist()), missing=missing)
+    if way == 0:
+        return Condition(feature, RANGE, np.nan, threshold, missing=missing)
+    return Condition(feature, RANGE, threshold, np.inf, missing=missing)
+
+
+def _range_of(feature: int, cuts: Any, branch: Any, way: int, *, missing: bool) -> Condition:
+    """Return the test of a child of a node with cuts: a range between two of them, or all but one."""
+    places = np.arange(len(cuts) + 1)
+    own = np.flatnonzero((places if len(branch) == 0 else branch) == way)
+    kind = RANGE
+    if not len(own):  # a child of missing values alone
+        return Condition(feature, RANGE, np.inf, -np.inf, missing=missing)
+    if len(own) != own[-1] - own[0] + 1:
+        own, kind = np.setdiff1d(places, own), OUTSIDE
+        assert len(own) == own[-1] - own[0] + 1, "the child of a test is a range, or all but one"
+    low = float(cuts[own[0] - 1]) if own[0] > 0 else np.nan
+    high = float(cuts[own[-1]]) if own[-1] < len(cuts) else np.inf
+    return Condition(feature, kind, low, high, missing=missing)

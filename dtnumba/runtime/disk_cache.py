@@ -1,0 +1,233 @@
+"""Where compiled kernels are kept between processes, and when one may be used again.
+
+Numba's own disk cache stamps a kernel with the file it stands in, so an edited *callee* in another file is served stale
+after an upgrade, and two processes that compile at once may store two signatures under one file name (numba #1833,
+#4807). Here an entry is one file whose name is a digest of all that its code depends on: the whole package, Python,
+Numba and its settings, the kernel, its argument types and the CPU. So nothing stale can be found, and there is no index
+to race for. Kernels over a user's own types are never stored, because nothing here can know when the user's source
+changes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+import uuid
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+from numba.core import compiler, config, types
+from numba.core.caching import _Cache, dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+PACKAGE = Path(__file__).parents[1]
+KEPT_STAMPS = 3  # versions that may share one cache directory before the oldest is swept
+_CHECKSUM_BYTES = 16
+
+
+def stamp_of(package: Path) -> str | None:
+    """Digest of every source file of a package and of what compiles it; None where there are no sources to read."""
+    sources = sorted(package.rglob("*.py"))
+    if not sources:  # a zip file, or byte code alone
+        return None
+    digest = hashlib.sha256(f"{sys.version} numba {numba.__version__} numpy {np.__version__}".encode())
+    for path in sources:
+        text = path.read_bytes()
+        digest.update(f"{path.relative_to(package).as_posix()} {len(text)} ".encode())
+        digest.update(text)
+    return digest.hexdigest()
+
+
+# Taken while the package is imported: an upgrade under a running process must not stamp the code that it has loaded.
+_STAMP = stamp_of(PACKAGE)
+
+
+def _settings() -> tuple[str, ...]:
+    """Return what users set for Numba that changes the code it makes; bounds checks above all."""
+    names = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML", "JIT_COVERAGE")
+    return tuple(repr(getattr(config, name, None)) for name in names)
+
+
+def _is_private(folder: Path) -> bool:
+    """Entries are pickles, so a folder that others may write to is no place to read them from."""
+    status = folder.stat()
+    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
+
+
+def _usable(folder: Path, *, private: bool) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+        probe = folder / f"probe.{uuid.uuid4().hex}"
+        probe.touch()
+        probe.unlink()
+        return not private or _is_private(folder)
+    except OSError:
+        return False
+
+
+def _candidate_roots() -> Iterator[tuple[Path, bool]]:
+    """Yield (folder, whether it must be the user's alone), the best first."""
+    if config.CACHE_DIR:
+        # The chosen directory is shared by many projects, and two copies of this package must not sweep each other.
+        yield Path(config.CACHE_DIR) / f"dtnumba_{hashlib.sha256(bytes(PACKAGE)).hexdigest()[:8]}", False
+    yield PACKAGE / "__pycache__", False
+    with contextlib.suppress(RuntimeError):  # no home directory is known
+        yield Path.home() / ".cache" / "dtnumba", True
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    yield Path(tempfile.gettempdir()) / f"dtnumba-{user}", True
+
+
+def _sweep(root: Path) -> None:
+    """Remove the kernels of the oldest versions; a process that still runs one merely compiles again."""
+    with contextlib.suppress(OSError):
+        stamps = sorted(root.glob("kernels-*"), key=lambda folder: folder.stat().st_mtime, reverse=True)
+        for folder in stamps[KEPT_STAMPS:]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Return the folder of this version's kernels, or None (with one warning) where nothing can be written."""
+    roots = _candidate_roots() if _STAMP is not None else ()
+    for root, private in roots:
+        folder = root / f"kernels-{str(_STAMP)[:16]}"
+        fresh = not folder.exists()
+        if _usable(root, private=private) and _usable(folder, private=private):
+            if fresh:
+                _sweep(root)
+            return folder
+    warnings.warn(
+        "dtnumba found no folder to keep compiled kernels in, so every process compiles anew; "
+        "set NUMBA_CACHE_DIR to a writable folder",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
+
+
+def _description(numba_type: Any) -> str | None:
+    """Return the full name of a type made of numbers, arrays and the package's own NamedTuples, None of any other.
+
+    Numba's own name of a NamedTuple lacks the module, and two modules may use one class name.
+    """
+    if isinstance(numba_type, (types.Number, types.Boolean, types.NoneType, types.Array)):
+        return repr(numba_type)
+    if isinstance(numba_type, types.CPointer):
+        inner = _description(numba_type.dtype)
+        return None if inner is None else f"*{inner}"
+    if not isinstance(numba_type, types.BaseTuple):
+        return None
+    name = "tuple"
+    if isinstance(numba_type, types.BaseNamedTuple):
+        cls = numba_type.instance_class
+        if str(cls.__module__).partition(".")[0] != __name__.partition(".")[0]:
+            return None
+        name = f"{cls.__module__}.{cls.__qualname__}"
+    parts = [_description(part) for part in numba_type]
+    return None if None in parts else f"{name}({', '.join(map(str, parts))})"
+
+
+class KernelCache(_Cache):  # type: ignore[misc] # Numba's classes are untyped
+    """The disk cache of one kernel, in the interface Numba's dispatcher expects."""
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        self._py_func = py_func
+        self._enabled = True
+
+    @property
+    def cache_path(self) -> str:
+        """Where entries are, for Numba's statistics."""
+        return str(cache_folder())
+
+    def enable(self) -> None:
+        """Use the cache."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Compile anew and store nothing."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Forget the entries of this kernel."""
+        folder = cache_folder()
+        if folder is not None:
+            for path in folder.glob(f"{self._name()}-*"):
+                path.unlink(missing_ok=True)
+
+    def _name(self) -> str:
+        module = self._py_func.__module__.rpartition(".")[2]
+        return f"{module}.{self._py_func.__qualname__}".replace("<", "").replace(">", "")
+
+    def _path(self, sig: tuple[Any, ...], codegen: Any) -> Path | None:
+        described = [_description(part) for part in sig] if self._enabled else [None]
+        folder = None if None in described else cache_folder()
+        if folder is None:
+            return None
+        line = self._py_func.__code__.co_firstlineno
+        key = repr((_STAMP, self._py_func.__module__, line, described, codegen.magic_tuple(), _settings()))
+        return folder / f"{self._name()}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.nbc"
+
+    def holds(self, sig: tuple[Any, ...], codegen: Any) -> bool:
+        """Tell whether there is an entry for these argument types."""
+        path = self._path(sig, codegen)
+        return path is not None and path.exists()
+
+    def load_overload(self, sig: tuple[Any, ...], target_context: Any) -> Any:
+        """Return the kernel for these argument types, or None where it must be compiled."""
+        target_context.refresh()
+        path = self._path(sig, target_context.codegen())
+        if path is None:
+            return None
+        # Whatever is wrong with a stored kernel (torn by a full disk, foreign, unreadable), compiling anew is right.
+        try:
+            entry = path.read_bytes()
+            checksum, stored = entry[:_CHECKSUM_BYTES], entry[_CHECKSUM_BYTES:]
+            if checksum != _checksum(stored):  # machine code with a wrong bit would crash, not raise
+                return None
+            return compiler.CompileResult._rebuild(target_context, *pickle.loads(stored))  # noqa: S301, SLF001, as Numba does
+        except Exception:  # noqa: BLE001
+            return None
+
+    def save_overload(self, sig: tuple[Any, ...], data: Any) -> None:
+        """Store a kernel that was compiled for these argument types."""
+        path = self._path(sig, data.codegen)
+        if path is None or any(not part.can_cache for part in data.lifted) or data.library.has_dynamic_globals:
+            return
+        draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+        try:
+            stored = dumps(data._reduce())  # noqa: SLF001, as Numba does
+            draft.write_bytes(_checksum(stored) + stored)
+            draft.replace(path)
+        except OSError:  # a full or vanished disk costs the next process a compilation, not this one its result
+            with contextlib.suppress(OSError):
+                draft.unlink()
+
+
+def _checksum(stored: bytes) -> bytes:
+    return hashlib.blake2b(stored, digest_size=_CHECKSUM_BYTES).digest()
+
+
+def keep_on_disk(dispatcher: Any) -> Any:
+    """Give a dispatcher this cache; where Numba has moved its internals, leave it uncached and say so once."""
+    if hasattr(dispatcher, "_cache") and hasattr(compiler.CompileResult, "_rebuild"):
+        dispatcher._cache = KernelCache(dispatcher.py_func)  # noqa: SLF001, there is no public place for it
+    else:
+        warnings.warn(
+            f"numba {numba.__version__} keeps its cache where dtnumba does not know it; kernels are compiled in every "
+            "process; please report it",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return dispatcher

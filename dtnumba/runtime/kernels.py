@@ -1,0 +1,135 @@
+# mypy: ignore-errors
+# ruff: noqa: D103
+"""Every option of Numba: how kernels compile, and how the type of an argument picks the code.
+
+kernel       compile on first call, with the house options and the house's disk cache
+inline       what kernels absorb where they call it
+by_type      one name, many implementations: the type of the first argument picks the code, at compile time
+kernel_type  mark the methods of a NamedTuple as callable from kernels
+"""
+
+import linecache
+import re
+
+import numba
+from numba import njit
+from numba.core import config, types
+from numba.extending import overload, register_jitable
+
+from dtnumba.runtime.compiler import absorbed_options, kernel_options
+from dtnumba.runtime.disk_cache import keep_on_disk
+
+COMPILED = not config.DISABLE_JIT
+_HOUSE = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False, **kernel_options()}
+
+
+def kernel(function=None, **options):
+    """Compile on first call with the house options; ``forceinline=True`` for what runs per row or bin.
+
+    ``error_model="numpy"`` took a division loop from 90 to 20 us; ``fastmath`` is never set, because a histogram loop
+    gains nothing from it and trees must not depend on how LLVM reassociates a sum.
+    """
+    if function is None:
+        return lambda found: kernel(found, **options)
+    dispatcher = njit(**(_HOUSE | options))(function)
+    return keep_on_disk(dispatcher) if COMPILED else dispatcher
+
+
+_ABSORBED = absorbed_options()
+
+
+def inline(function):
+    """Mark a function that kernels absorb where they call it: called per row or per bin, never from Python alone."""
+    return njit(**_ABSORBED)(function)
+
+
+def in_python(function):
+    """Return the Python body of an ``inline`` function, for the few calls a fit makes of it outside kernels."""
+    return getattr(function, "py_func", function)
+
+
+def kernel_type(cls):
+    """Make the public methods of a NamedTuple callable from kernels; returns the class."""
+    for base in reversed(cls.__mro__[:-1]):
+        for name, method in vars(base).items():
+            if not name.startswith("_") and callable(method) and base.__module__ != "builtins":
+                jitable(method)
+    return cls
+
+
+_JITABLE = set()
+
+
+def jitable(method):
+    if method not in _JITABLE:
+        _JITABLE.add(method)
+        register_jitable(**_ABSORBED)(method)
+
+
+def by_type(name, fallback=None):
+    """Make ``f(part, *args)`` that runs ``type(part).<name>``, in Python and inside kernels alike.
+
+    A part without the method gets ``fallback``, a plain function with the same arguments.
+    """
+
+    def call(part, *args):
+        return getattr(type(part), name, fallback)(part, *args)
+
+    # strict=False: the method itself is the implementation, whatever it calls its arguments. A wrapper around it
+    # doubled the number of functions to compile.
+    @overload(call, jit_options=_ABSORBED, strict=False)
+    def compiled(part, *args):
+        return getattr(_class_of(part), name, fallback)
+
+    call.__name__ = name
+    return call
+
+
+def _class_of(part):
+    """Return the class that a part's type stands for; a part may be handed on by its address."""
+    at = part.dtype if isinstance(part, types.CPointer) else part
+    return getattr(at, "instance_class", None)
+
+
+def by_having(name, having, lacking):
+    """Make ``f(part, *args)`` that runs ``having`` where the part's type has the method ``name``, else ``lacking``."""
+    return by_class(lambda cls: hasattr(cls, name), having, lacking)
+
+
+def by_class(question, yes, no):
+    """Make ``f(part, *args)`` that runs ``yes`` where ``question`` of the part's class holds, else ``no``."""
+
+    def call(part, *args):
+        return (yes if question(type(part)) else no)(part, *args)
+
+    @overload(call, jit_options=_ABSORBED, strict=False)
+    def compiled(part, *args):
+        return yes if question(_class_of(part)) else no
+
+    return call
+
+
+def complaint(function, *arguments):
+    """Return why a user's function cannot be compiled to give a number for such arguments, or None where it can."""
+    if not COMPILED:
+        return None
+    dispatcher = njit(**_HOUSE)(function)
+    try:
+        dispatcher.compile(tuple(numba.typeof(argument) for argument in arguments))
+    except Exception as error:  # noqa: BLE001, Numba's errors share no class
+        return f"does not compile: {_reason(str(error), function)}"
+    returned = dispatcher.nopython_signatures[0].return_type
+    return None if isinstance(returned, (types.Number, types.Boolean)) else f"must return a number, not {returned}"
+
+
+def _reason(message, function):
+    """Find, in what Numba says, the one sentence and the line of source it is about."""
+    if "NRT required" in message or "Only accept returning of array" in message:
+        text = "it makes an array or a list, which takes memory; loop over stats[k] instead"
+    else:
+        said = [line.strip() for line in message.splitlines() if line.strip()]
+        said = [line for line in said if not line.startswith("Failed in nopython")] or [type(function).__name__]
+        text = " ".join(said[:2]) if said[0].endswith(":") else said[0]
+    lines = re.findall(r'File ".*", line (\d+):', message)
+    source = linecache.getline(function.__code__.co_filename, int(lines[-1])).strip() if lines else ""
+    return f"{text} (line {lines[-1]}: {source})" if source else text

@@ -1,0 +1,156 @@
+"""Any array of numbers as float32 or float64, or an error that names the column and the value.
+
+float32 and float64 stay what and where they are. Booleans, float16 and integers of at most 16 bits become float32,
+which holds them all; wider integers, extended precision and Python objects become float64; ``None`` and ``pandas.NA``
+are missing values.
+
+float64 does not hold every integer beyond 2**53. A tree needs only the order of values, so rounding does no harm until
+two different integers of one column become the same number. ``fit`` refuses such a column instead of merging what the
+caller told apart; ``predict`` compares the rounded value.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.tables.category_codes import is_missing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def midpoint(below: NDArray[Any], above: NDArray[Any]) -> NDArray[Any]:
+    """Return thresholds halfway between neighbours: at or above ``below``, below ``above``, whatever the rounding."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = below / 2 + above / 2
+    return np.asarray(np.where((middle >= above) | ~np.isfinite(middle) | (middle < below), below, middle))
+
+
+_EXACT = 2**53
+
+
+def to_floats(array: NDArray[Any], *, column: object = None, fitting: bool = True) -> NDArray[Any]:
+    """Return an array of one or two dimensions as float32 or float64: itself if it can be read where it is.
+
+    Parameters
+    ----------
+    array : array
+        What the caller passed, of any dtype.
+    column : object
+        Name of the only column, for messages; None where columns are numbered.
+    fitting : bool
+        Whether integers that would become the same float are an error.
+
+    """
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "f" and size in {4, 8}:
+        return array if _is_readable(array) else array.astype(array.dtype.newbyteorder("="))
+    if kind in "biuf":
+        if fitting and size == 8:
+            check_distinct(array, column)
+        return array.astype(np.float32 if size <= 2 else np.float64)
+    if kind == "c":
+        raise ValueError(f"Complex data not supported\n{array}\nPass the real and the imaginary part as two columns")
+    if array.dtype.names is not None:
+        way = "numpy.lib.recfunctions.structured_to_unstructured(X)"
+        raise ValueError(f"X has the structured dtype {array.dtype}: pass a frame, or {way}")
+    if kind in "Mm":
+        raise refused(array.dtype, np.datetime_as_string(array.ravel()[0]) if kind == "M" else array.ravel()[0], column)
+    msg = f"an array of the kind {kind!r} holds no numbers"
+    raise AssertionError(msg)
+
+
+def _is_readable(array: NDArray[Any]) -> bool:
+    """Tell whether kernels can read the memory: native floats, a whole number of floats apart."""
+    apart = all(stride % array.itemsize == 0 for stride in array.strides)
+    return array.dtype.isnative and array.flags.aligned and apart
+
+
+def refused(dtype: object, value: object, column: object, way: str = "") -> ValueError:
+    """Return the error about a column of a kind that is not numbers."""
+    return ValueError(
+        f"column {0 if column is None else column!r} has dtype {dtype} and holds {value!s}, which is not a number: "
+        + (way or f"encode the column first, e.g. a date as a number of days, or {LIST_IT} if it is a category")
+    )
+
+
+LIST_IT = "list it in categorical_features"
+
+
+def check_distinct(integers: NDArray[Any], column: object = None) -> None:
+    """Raise ValueError where two different integers of one column are the same float64."""
+    if integers.size == 0 or (integers.min() >= -_EXACT and integers.max() <= _EXACT):
+        return
+    columns = integers[:, None] if integers.ndim == 1 else integers
+    for j in range(columns.shape[1]):
+        values = np.unique(columns[:, j])
+        floats = values.astype(np.float64)
+        merged = np.flatnonzero(floats[1:] == floats[:-1])
+        if len(merged):
+            raise _merged(values[merged[0]], values[merged[0] + 1], j if column is None else column)
+
+
+def _merged(one: object, other: object, column: object) -> ValueError:
+    return ValueError(
+        f"column {column!r} holds {one} and {other}, which are the same number in float64 (it is exact up to 2**53): "
+        "subtract an offset from the column, split it into x // 2**32 and x % 2**32, or leave it out if it is an "
+        "identifier"
+    )
+
+
+def objects_to_floats(values: list[Any], name: object, *, fitting: bool) -> NDArray[np.float64]:
+    """Return the Python objects of a column, none of them text, as numbers."""
+    floats = np.array([_number(value, name) for value in values])
+    if fitting and any(issubclass(kind, (int, np.integer)) for kind in set(map(type, values))):
+        _check_distinct_objects(values, floats, name)
+    return floats
+
+
+def _number(value: Any, name: object) -> float:
+    if is_missing(value):
+        return np.nan
+    try:
+        return float(value)
+    except TypeError as error:
+        raise TypeError(f"column {name!r} holds {reprlib.repr(value)}: every cell must be a number; {error}") from error
+    except (ValueError, OverflowError) as error:
+        raise ValueError(
+            f"column {name!r} holds {reprlib.repr(value)}: every cell must be a number; {error}"
+        ) from error
+
+
+def _check_distinct_objects(values: list[Any], floats: NDArray[np.float64], name: object) -> None:
+    seen: dict[float, Any] = {}
+    for at in np.flatnonzero(np.abs(floats) >= _EXACT):
+        other = seen.setdefault(float(floats[at]), values[at])
+        if other != values[at]:
+            raise _merged(other, values[at], name)
+
+
+def text_refused(value: object, column: object, way: str = "") -> ValueError:
+    """Return the error about text where a number must be."""
+    return ValueError(
+        f"could not convert string to float: column {column!r} holds {value!r}, which is text, not a number: convert "
+        f"the column with .astype(float), or {way or LIST_IT} if it is a category"
+    )
+
+
+def says_number(text: str | bytes) -> bool:
+    """Tell whether text can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def floor_to(edges: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
+    """Round edges down to the dtype: x <= edge says the same then, for every x of that dtype."""
+    if dtype == np.float64:
+        return edges
+    with np.errstate(over="ignore"):
+        narrow = edges.astype(dtype)
+        return np.where(narrow.astype(np.float64) > edges, np.nextafter(narrow, narrow.dtype.type(-np.inf)), narrow)

@@ -1,0 +1,53 @@
+# mypy: ignore-errors
+"""What every growth needs to make Trees of its nodes: canonical numbers, and ragged columns in their order."""
+
+import numpy as np
+
+from dtnumba.runtime.kernels import kernel
+from dtnumba.trees.layout import LEAF, count_up, starts_of
+
+
+@kernel
+def number_general(first_child, n_children, order, left, stack):
+    """Number the nodes of a tree canonically and return how many there are.
+
+    The children of a node are numbered when the node is reached, first subtrees first, so that the way a tree was grown
+    leaves no trace. Binary growth has a faster kernel for nodes that lie in this order already.
+
+    first_child (m,) int64: of each node, LEAF of a leaf; its children stand side by side from there on
+    n_children (m,) int64
+    order (m,) int64 out: the node with each number
+    left (m,) int64 out: the number of its first child, LEAF of a leaf
+    stack (m,) int64 scratch
+    """
+    order[0] = stack[0] = 0
+    count, top = np.int64(1), 1
+    while top > 0:
+        top -= 1
+        new = stack[top]
+        left[new], node = LEAF, order[new]
+        if first_child[node] != LEAF:
+            left[new] = count
+            n = n_children[node]
+            for v in range(n):
+                order[count + v] = first_child[node] + v
+                stack[top + n - 1 - v] = count + v
+            count, top = count + n, top + n
+    return count
+
+
+def ragged(starts, lengths):
+    """Return a ragged column in another order: (where the entries of each node begin, their places in the old one).
+
+    ``starts`` and ``lengths`` say where the entries of each node stand in the old one.
+    """
+    return starts_of(lengths), np.repeat(starts, lengths) + count_up(lengths)
+
+
+def ragged_of_rows(rows, n_nodes, dtype):
+    """Return a ragged column, (where the entries of each node begin, the entries), of a dict from node to entries."""
+    lengths = np.zeros(n_nodes, np.int64)
+    for node, entries in rows.items():
+        lengths[node] = len(entries)
+    entries = [np.zeros(0, dtype), *(rows[node] for node in sorted(rows))]
+    return starts_of(lengths), np.concatenate(entries).astype(dtype)

@@ -1,0 +1,299 @@
+"""Fitted trees as parallel arrays: one layout for one tree and for a forest.
+
+Invariants, tested by ``check`` and relied on everywhere:
+
+* trees stand end to end; tree t is the nodes [root[t], root[t + 1]), its root first, parents before children;
+* a node is a leaf exactly where ``feature`` is -1; then ``left`` and ``right`` are -1 too;
+* the children of a node stand side by side, ``left`` .. ``right``: a binary node has right == left + 1;
+* every node but a root has one parent;
+* a binary numeric node sends x <= threshold left; a missing x goes left where ``missing_left`` says so;
+* a node with cuts ``cut[cut_start[i]:cut_start[i + 1]]`` (ascending) sends x to child number "how many cuts are < x",
+  through the map below if it has one as well (an interval test is two cuts and the map 1, 0, 1);
+* a node with a map ``branch[branch_start[i]:branch_start[i + 1]]`` sends category code c to child branch[c];
+  where a map or cuts exist, a missing or unknown value goes to child number ``missing_left``;
+* a binary node with levels ``level[level_start[i]:level_start[i + 1]]`` (ascending) sends the categories among them
+  left and all others right, a missing one left where ``missing_left`` says so. The levels left are those of the lighter
+  child, so a category that no row of the node had goes to the heavier one, and many levels cost what their rows cost;
+* an entry -1 of a map means "as a missing value", and so does a category beyond its end;
+* where ``missing_left`` is STAYS, a missing value ends the descent at its node;
+* a node with surrogates uses these first where its own value is missing or its map says -1; see ``Surrogates``;
+* where ``share`` is there, a missing value goes to all children, to each with its share (``policy`` BY_SHARE);
+* ``value`` holds for every node class shares (each output's classes side by side), means or medians;
+* of compact trees, ``value`` holds leaves only, in their order, or rows that they share, and then ``value_row`` says
+  which one each has; the columns that prediction does not need, and ``right`` of binary trees, are empty.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+LEAF = -1
+STAYS = 255  # of missing_left
+NO_MAP = np.zeros(1, np.int64)
+NO_LEVELS = np.zeros(0, np.int32)
+ONE_A_LEAF = np.zeros(0, np.uint32)
+NO_SHARES = np.zeros(0)
+BY_CHILD, BY_SHARE = 0, 1  # policies
+
+
+class Surrogates(NamedTuple):
+    """Tests that stand in for the test of a binary node where its value is missing, the most alike first.
+
+    A numeric one sends x <= threshold left, or right where ``below_left`` is 0. One on categories (its threshold is
+    NaN) sends category c to child branch[branch_start[s] + c], or to the next surrogate where that is -1.
+    """
+
+    start: np.ndarray  # (m + 1,) int64: whose they are, or (1,) where no node has any
+    feature: np.ndarray  # (s,) int32
+    threshold: np.ndarray  # (s,) float64
+    below_left: np.ndarray  # (s,) uint8
+    branch_start: np.ndarray  # (s + 1,) int64
+    branch: np.ndarray  # int32
+    agreement: np.ndarray  # (s,) float64: share of the weight that goes the same way
+    adjusted: np.ndarray  # (s,) float64: what that is beyond sending all to the heavier side, as a share of the most
+
+
+NO_SURROGATES = Surrogates(
+    NO_MAP,
+    NO_LEVELS,
+    np.zeros(0),
+    np.zeros(0, np.uint8),
+    NO_MAP,
+    NO_LEVELS,
+    np.zeros(0),
+    np.zeros(0),
+)
+
+
+class Trees(NamedTuple):
+    """Nodes of one or many trees; ids in ``left`` and ``right`` count from the first node of all."""
+
+    root: np.ndarray  # (n_trees + 1,) int64
+    feature: np.ndarray  # (m,) int32
+    threshold: np.ndarray  # (m,) float64, NaN at leaves and where cuts or a map decide
+    left: np.ndarray  # (m,) int32
+    right: np.ndarray  # (m,) int32
+    missing_left: np.ndarray  # (m,) uint8
+    value: np.ndarray  # (m, width) float64
+    branch_start: np.ndarray  # (m + 1,) int64, or (1,) where no node has a map
+    branch: np.ndarray  # int32
+    cut_start: np.ndarray  # (m + 1,) int64, or (1,) where no node has cuts
+    cut: np.ndarray  # float64
+    # What prediction does not need:
+    n_samples: np.ndarray  # (m,) int64
+    weight: np.ndarray  # (m,) float64
+    impurity: np.ndarray  # (m,) float64
+    gain: np.ndarray  # (m,) float64: decrease of impurity per unit of the node's weight, 0 at leaves
+    value_row: np.ndarray = ONE_A_LEAF  # (leaves,) uint32, or empty where leaves share no rows
+    level_start: np.ndarray = NO_MAP  # (m + 1,) int64, or (1,) where no node has levels
+    level: np.ndarray = NO_LEVELS  # int32
+    policy: int = BY_CHILD  # of missing values
+    share: np.ndarray = NO_SHARES  # (m,) float64: of the parent's weight, for BY_SHARE; else empty
+    surrogates: Surrogates = NO_SURROGATES
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees, end to end."""
+        return len(self.root) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of all trees."""
+        return len(self.feature)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves of all trees."""
+        return int(np.count_nonzero(self.feature == LEAF))
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether every test is one threshold, so that the packed predictor applies."""
+        return self.is_two_way and len(self.level) == 0
+
+    @property
+    def is_two_way(self) -> bool:
+        """Whether every inner node has two children and missing_left alone says where missing values go."""
+        is_plain = self.policy == BY_CHILD and len(self.surrogates.feature) == 0
+        return self.has_two_children and is_plain and not self.may_stay
+
+    @property
+    def may_stay(self) -> bool:
+        """Whether a missing value may end the descent above the leaves."""
+        return bool((self.missing_left == STAYS).any())
+
+    @property
+    def has_two_children(self) -> bool:
+        """Whether every inner node has a left child and a right one."""
+        return len(self.cut) == 0 and len(self.branch) == 0
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether only what prediction needs is there."""
+        return len(self.weight) == 0
+
+
+# Columns with a row a node.
+_BY_NODE = (
+    "feature",
+    "threshold",
+    "left",
+    "right",
+    "missing_left",
+    "value",
+    "n_samples",
+    "weight",
+    "impurity",
+    "gain",
+)
+# Ragged columns: where a node's entries start, and the entries.
+RAGGED = (("cut_start", "cut"), ("branch_start", "branch"), ("level_start", "level"))
+BY_SURROGATE = ("feature", "threshold", "below_left", "agreement", "adjusted")
+STATISTICS = ("n_samples", "weight", "impurity", "gain")
+
+
+def arrays_of(trees: Any) -> list[np.ndarray]:
+    """Return all arrays of Trees, those of the surrogates too."""
+    found = []
+    for part in trees:
+        found += arrays_of(part) if isinstance(part, tuple) else [np.asarray(part)]
+    return found
+
+
+def leaf_values(trees: Trees) -> np.ndarray:
+    """Return the value of every leaf, in the order of the leaves."""
+    if len(trees.value_row):
+        return np.asarray(trees.value[trees.value_row])
+    return trees.value if trees.is_compact else np.asarray(trees.value[trees.feature == LEAF])
+
+
+def node_values(trees: Trees) -> np.ndarray:
+    """Return the value of every node; of compact trees, zeros at inner nodes."""
+    if not trees.is_compact:
+        return trees.value
+    value = np.zeros((trees.n_nodes, trees.value.shape[1]))
+    value[trees.feature == LEAF] = leaf_values(trees)
+    return value
+
+
+def last_children(trees: Trees) -> np.ndarray:
+    """Return the last child of every node, -1 at leaves."""
+    if len(trees.right) == trees.n_nodes:
+        return trees.right
+    return np.where(trees.left == LEAF, LEAF, trees.left + 1).astype(np.int32)
+
+
+def _pick_surrogates(given: Surrogates, start: int, stop: int) -> Surrogates:
+    """Return the surrogates of nodes start .. stop - 1, numbered from 0."""
+    if len(given.start) == 1:
+        return given
+    first, last = int(given.start[start]), int(given.start[stop])
+    low, high = int(given.branch_start[first]), int(given.branch_start[last])
+    own = {name: getattr(given, name)[first:last] for name in BY_SURROGATE}
+    return Surrogates(
+        start=given.start[start : stop + 1] - first,
+        branch_start=given.branch_start[first : last + 1] - low,
+        branch=given.branch[low:high],
+        **own,
+    )
+
+
+def _joined_surrogates(parts: list[Trees]) -> Surrogates:
+    given = [part.surrogates for part in parts]
+    if all(len(one.start) == 1 for one in given):
+        return NO_SURROGATES
+    n_own = np.concatenate([n_entries(one.start, part.n_nodes) for one, part in zip(given, parts, strict=True)])
+    n_branches = np.concatenate([np.diff(one.branch_start) for one in given])
+    own = {name: np.concatenate([getattr(one, name) for one in given]) for name in (*BY_SURROGATE, "branch")}
+    start, branch_start = (np.concatenate([[0], np.cumsum(n)]).astype(np.int64) for n in (n_own, n_branches))
+    return Surrogates(start=start, branch_start=branch_start, **own)
+
+
+def one_tree(trees: Trees, t: int) -> Trees:
+    """Return tree t alone, its ids counted from its root."""
+    start, stop = int(trees.root[t]), int(trees.root[t + 1])
+    columns = {name: getattr(trees, name)[start:stop] for name in _BY_NODE}
+    if trees.is_compact:
+        before, inside = (np.count_nonzero(trees.feature[:end] == LEAF) for end in (start, stop))
+        rows = trees.value_row if len(trees.value_row) else np.arange(trees.n_leaves)
+        columns |= {name: getattr(trees, name) for name in (*STATISTICS, "right") if not len(getattr(trees, name))}
+        columns["value"] = trees.value[rows[before:inside]]
+    for name in ("left", "right"):
+        if len(columns[name]):
+            columns[name] = np.where(columns["feature"] == LEAF, LEAF, columns[name] - start).astype(np.int32)
+    for start_name, name in RAGGED:
+        where, entries = getattr(trees, start_name), getattr(trees, name)
+        has_any = len(where) == trees.n_nodes + 1 and where[stop] > where[start]
+        columns[start_name] = where[start : stop + 1] - where[start] if has_any else NO_MAP
+        columns[name] = entries[where[start] : where[stop]] if has_any else entries[:0]
+    columns["share"] = trees.share[start:stop] if len(trees.share) else trees.share
+    own = _pick_surrogates(trees.surrogates, start, stop)
+    only: dict[str, Any] = {"root": np.array([0, stop - start], np.int64), "policy": trees.policy, "surrogates": own}
+    return Trees(**columns, **only)
+
+
+def joined(parts: list[Trees]) -> Trees | None:
+    """Return the trees of several Trees end to end; None where there are none."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    if any(part.is_compact for part in parts):
+        msg = "joining compact trees"
+        raise AssertionError(msg)
+    offsets = np.cumsum([0, *(part.n_nodes for part in parts)])
+    columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _BY_NODE}
+    shift = np.repeat(offsets[:-1], np.diff(offsets)).astype(np.int32)
+    for name in ("left", "right"):
+        columns[name] = np.where(columns[name] == LEAF, LEAF, columns[name] + shift).astype(np.int32)
+    root = np.concatenate([[0], *(part.root[1:] + offset for part, offset in zip(parts, offsets, strict=False))])
+    for start_name, name in RAGGED:
+        columns[start_name], columns[name] = _joined_ragged(parts, start_name, name)
+    columns["share"] = np.concatenate([part.share for part in parts])
+    only: dict[str, Any] = {"policy": parts[0].policy, "surrogates": _joined_surrogates(parts)}
+    return Trees(root=root, **columns, **only)
+
+
+def _joined_ragged(parts: list[Trees], start_name: str, name: str) -> tuple[np.ndarray, np.ndarray]:
+    lengths = np.concatenate([n_entries(getattr(part, start_name), part.n_nodes) for part in parts])
+    return starts_of(lengths), np.concatenate([getattr(part, name) for part in parts])
+
+
+def depths(trees: Trees) -> np.ndarray:
+    """Return the depth of every node, roots at 0; a pass per level."""
+    depth, is_binary = np.zeros(trees.n_nodes, np.int32), trees.has_two_children
+    level = np.asarray(trees.root[:-1])
+    d = 0
+    while len(level):
+        depth[level] = d
+        inner = level[trees.feature[level] != LEAF]
+        fan = np.full(len(inner), 2) if is_binary else trees.right[inner] - trees.left[inner] + 1
+        first = np.repeat(trees.left[inner].astype(np.int64), fan)
+        level = first + count_up(fan)
+        d += 1
+    return depth
+
+
+def count_up(lengths: np.ndarray) -> np.ndarray:
+    """Return 0 .. length - 1 for every length, end to end."""
+    total = int(lengths.sum())
+    return np.asarray(np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths))
+
+
+def starts_of(lengths: np.ndarray) -> np.ndarray:
+    """Return where the entries of each node begin in a ragged column, (m + 1,); NO_MAP where no node has any."""
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return starts if starts[-1] > 0 else NO_MAP
+
+
+def decreases(trees: Trees, n_columns: int) -> np.ndarray:
+    """Return by how much each column decreases the impurity of each tree, per unit of weight: (trees, columns)."""
+    inner = np.flatnonzero(trees.feature != LEAF)
+    tree = np.searchsorted(trees.root, inner, side="right") - 1
+    decrease = trees.weight[inner] * trees.gain[inner] / trees.weight[trees.root[tree]]
+    cells = trees.n_trees * n_columns
+    table = np.bincount(tree * n_columns + trees.feature[inner], weights=decrease, minlength=cells)
+    return np.asarray(table.reshape(trees.n_trees, n_columns))
+
+
+def n_entries(start: np.ndarray, m: int) -> np.ndarray:
+    """Return how many entries of a ragged column each of m nodes has."""
+    return np.diff(start) if len(start) == m + 1 else np.zeros(m, np.int64)

@@ -1,0 +1,352 @@
+"""The command line, run in this process: what it prints, what it exits with."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+
+from dtnumba.cli import read_file as table_reader
+from dtnumba.cli.command import main
+from dtnumba.cli.demo_table import STATES, sample_table
+from dtnumba.cli.read_file import read_table
+
+FEW_ROWS = 600
+
+FLOWERS = """\
+petal,sepal,kind
+1.4,5.1,rose
+1.3,,rose
+1.5,4.9,rose
+1.4,5.0,rose
+NA,5.2,rose
+1.6,4.8,rose
+4.7,7.0,lily
+4.5,6.4,lily
+?,6.9,lily
+4.9,6.5,lily
+4.6,NaN,lily
+4.8,null,lily
+"""
+
+
+@pytest.fixture
+def few_rows(monkeypatch):
+    """Make the built-in table small: most of what is printed does not depend on its size."""
+    monkeypatch.setattr("dtnumba.cli.train.sample_table", partial(sample_table, FEW_ROWS))
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file for a command to read."""
+
+    def write_file(text, name="table.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    return write_file
+
+
+@pytest.fixture
+def printed(capsys):
+    """Run a command that succeeds; return what it prints."""
+
+    def run(*argv):
+        assert main(["train", *argv]) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        return out
+
+    return run
+
+
+@pytest.fixture
+def refusal(capsys):
+    """Run a command that fails; return the one line it says on stderr."""
+
+    def run(*argv):
+        assert main(list(argv)) == 2
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1
+        assert err.endswith("\n")
+        return err
+
+    return run
+
+
+def number_after(label, text):
+    return float(re.search(rf"{label}\s+(-?[\d.]+)", text).group(1))
+
+
+def test_built_in_table_beats_the_majority_class_and_shows_its_top(printed, monkeypatch):
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":  # the whole table is for compiled kernels
+        monkeypatch.setattr("dtnumba.cli.train.sample_table", partial(sample_table, 2_000))
+    out = printed("--max-depth", "10")
+    stages = [line.split(" ...")[0] for line in out.splitlines() if " ... " in line and " s  " in line]
+    assert stages == ["reading", "splitting", "compile + fit", "fit again", "predict"]
+    assert number_after("held-out accuracy", out) > number_after("majority class", out) + 0.1
+    assert re.search(r"[\d,]+ leaves, [\d,]+ nodes; depth 10\n", out)
+    top = out.split("top of the tree for 'state'\n")[1].splitlines()
+    assert top[0].startswith("all rows")
+    assert [len(line) - len(line.lstrip()) for line in top[1:4]] == [2, 4, 6]
+    assert all(state in top[0] for state in STATES)
+
+
+def test_same_seed_prints_the_same_tree(few_rows, printed):
+    def untimed(text):
+        return re.sub(r" *\b\d+\.\d+ s\b", "", text)
+
+    options = ("--max-depth", "4", "--splitter", "random", "--seed", "3")
+    assert untimed(printed(*options)) == untimed(printed(*options))
+    assert untimed(printed(*options)) != untimed(printed(*options[:-1], "4"))
+
+
+def test_options_reach_the_tree(few_rows, printed):
+    out = printed("--max-depth", "2", "--min-samples-leaf", "40", "--criterion", "entropy", "--max-bins", "16")
+    assert "; depth 2\n" in out
+    rows = [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) rows  ", out.split("top of the tree")[1])]
+    assert len(rows) <= 7
+    assert min(rows) >= 40
+    assert rows[0] == FEW_ROWS * 3 // 4
+
+
+def test_test_fraction_is_held_out(few_rows, printed):
+    assert "480 rows to learn from, 120 held out" in printed("--test-fraction", "0.2")
+
+
+def test_csv_with_missing_cells_and_a_target_of_strings(write, printed):
+    out = printed(write(FLOWERS))
+    assert "12 rows, 2 features, 20.8% missing; 'kind': 2 classes" in out
+    assert number_after("held-out accuracy", out) == 1
+    assert "petal <= " in out or "sepal <= " in out
+    assert "lily 100%" in out
+
+
+def test_target_may_be_any_column_and_its_empty_cells_cost_their_rows(write, printed):
+    text = "kind,size\n" + "".join(f"{'big' if i > 20 else 'small'},{i}\n" for i in range(40)) + ",7\nNA,8\n"
+    out = printed(write(text), "--target", "kind")
+    assert "40 rows, 1 feature, 0.0% missing; 'kind': 2 classes; 2 rows without it left out" in out
+    assert "or missing" not in out
+
+
+def test_spellings_a_spreadsheet_leaves_behind(write, printed):
+    rows = "".join(f'" {i}.50","{i % 2 + 1:.0f}.0"\r\n\r\n' for i in range(20))
+    out = printed(write("\ufeff width ,grade\r\n" + rows + "na,1\r\nNAN,2\r\n"), "--max-depth", "1")
+    assert "22 rows, 1 feature, 9.1% missing; 'grade': 2 classes" in out
+    assert "  width <= " in out
+
+
+def test_float_target_of_many_values_is_regression(write, printed):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=200)
+    text = "x,y\n" + "".join(f"{a:.4f},{10 * a + 0.5:.4f}\n" for a in x)
+    out = printed(write(text))
+    assert "'y': numbers" in out
+    assert number_after("held-out error", out) < number_after("mean alone", out) / 5
+    assert re.search(r"held-out error .* R2 0\.9\d+", out)
+    assert re.search(r"all rows +150 rows  mean 5\.\d+", out)
+
+
+@pytest.mark.parametrize(("task", "kind"), [("auto", "3 classes"), ("class", "3 classes"), ("regression", "numbers")])
+def test_task_decides_about_a_target_of_few_numbers(write, printed, task, kind):
+    text = "x,y\n" + "".join(f"{i},{i // 10}.50\n" for i in range(30))
+    assert f"'y': {kind}\n" in printed(write(text), "--task", task)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".arrow"])
+def test_arrow_files_read_as_csv_does(write, printed, tmp_path, suffix):
+    pa = pytest.importorskip("pyarrow")
+    feather = pytest.importorskip("pyarrow.feather")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {
+        "whole": [*range(28), None, None],
+        "half": [i / 2 for i in range(30)],
+        "flag": [i % 2 == 0 for i in range(30)],
+        "nothing": [None] * 30,
+        "kind": ["low"] * 14 + ["high"] * 15 + [None],
+    }
+    table = pa.table(columns)
+    path = str(tmp_path / f"table{suffix}")
+    if suffix == ".parquet":
+        parquet.write_table(table, path)
+    elif suffix == ".feather":
+        feather.write_feather(table, path)
+    else:
+        with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write_table(table)
+    columns["flag"] = [int(cell) for cell in columns["flag"]]
+    rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
+    from_csv = printed(write("\n".join(",".join(row) for row in [columns, *rows])))
+    from_arrow = printed(path)
+    assert "29 rows, 4 features, 25.9% missing; 'kind': 2 classes; 1 row without it left out" in from_arrow
+    scores_and_tree = slice(1, 3)
+    assert from_arrow.split("\n\n")[scores_and_tree] == from_csv.split("\n\n")[scores_and_tree]
+
+
+SHIRTS = "colour,size,kind\n" + '"red, dark",1,a\nblue,2,b\n,1,a\ngreen,2,b\n' * 10
+
+
+def test_features_of_text_are_categories(write, printed):
+    out = printed(write(SHIRTS))
+    assert "40 rows, 2 features (1 category), 12.5% missing; 'kind': 2 classes" in out
+    assert "held-out accuracy  1.0000" in out
+    assert "\n  colour in 'red, dark' or missing " in out
+    assert "\n  colour not in 'red, dark' " in out
+
+
+def test_numbers_may_be_named_as_a_category(write, printed):
+    text = "zip,y\n" + "".join(f"0{i % 5},{'in' if i % 5 in (0, 2, 4) else 'out'}\n" for i in range(60))
+    out = printed(write(text), "--category", "zip", "--max-depth", "1")
+    assert "zip in '01', '03' " in out
+    assert "held-out accuracy  1.0000" in out
+
+
+def test_a_test_for_missing_is_said_as_one(write, printed):
+    out = printed(write("colour,kind\n" + "red,a\n,b\n" * 10))
+    assert "\n  colour has a value " in out
+    assert "\n  colour is missing " in out
+
+
+def test_the_blocks_of_a_file_share_their_levels(write, monkeypatch):
+    monkeypatch.setattr(table_reader, "BLOCK_ROWS", 3)
+    raw = read_table(write("c,n,y\n" + "b,,x\na,1,x\n?,2,x\nc,,x\n" * 2), None)
+    assert raw.levels == [["a", "b", "c"], None]
+    np.testing.assert_array_equal(raw.X[:4], [[1, np.nan], [0, 1], [np.nan, 2], [2, np.nan]])
+    np.testing.assert_array_equal(raw.X[4:], raw.X[:4])
+
+
+def test_arrow_columns_of_text_are_categories(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = str(tmp_path / "table.parquet")
+    texts = pa.array(["red", "NA", None, "red"])
+    table = pa.table({"t": texts, "d": texts.dictionary_encode(), "n": [3, 1, None, 3], "y": ["a", "b", "a", "b"]})
+    parquet.write_table(table, path)
+    raw = read_table(path, "y", ["n"])
+    assert raw.levels == [["NA", "red"], ["NA", "red"], ["1", "3"]]
+    np.testing.assert_array_equal(raw.X, np.transpose([[1, 0, np.nan, 1]] * 3))
+
+
+def test_arrow_column_of_neither_is_refused_by_name(tmp_path, refusal):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = str(tmp_path / "table.parquet")
+    parquet.write_table(pa.table({"colour": [[1], [2]], "kind": ["a", "b"]}), path)
+    line = refusal("train", path)
+    assert "column 'colour' holds [1] (list<" in line
+    assert "which is neither a number nor text" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (FLOWERS, ["--target", "colour"], "no column is named 'colour' (--target); there are petal, sepal, kind"),
+        (
+            "a,b,y\n1,2,x\n\n3,red,x\n",
+            [],
+            "line 4: column 'b' holds 'red', which is text, and '2', which is a number",
+        ),
+        ("b,y\nred,x\n,x\n2,x\n", [], ", line 4: column 'b' holds '2', which is a number, and 'red', which is text"),
+        ("a,y\n2,x\n1_000,x\n", [], "column 'a' holds '1_000', which is text, and '2', which is a number"),
+        (FLOWERS, ["--category", "kind"], "no feature is named 'kind' (--category); there are petal, sepal"),
+        ("", [], "the file is empty"),
+        ("\n\n", [], "the file is empty"),
+        ("a,y\n", [], "the file names columns, but has no rows"),
+        ("a,y\n1,x\n1,x,5\n", [], ", line 3: 3 cells, but the first line has 2"),
+        ("a,y\n1,x\n1\n", [], ", line 3: 1 cells, but the first line has 2"),
+        ("a;y\n1;2\n", [], "only one column, 'a;y'; a target and at least one feature are needed, separated by commas"),
+        ("a,a,y\n1,2,3\n", [], "two columns are named 'a'"),
+        (",a,y\n0,1,2\n", [], "column 1 has no name"),
+        ("5.1,3.5,0\n4.9,3.0,0\n", [], "the first line should name the columns, but holds only numbers"),
+        ("a,y\n1,x\n2,\n3,NA\n4,?\n", [], "1 row with a value of 'y'; at least 4 are needed"),
+        (FLOWERS, ["--task", "regression"], "column 'kind' holds 'lily', which is not a number; --task regression"),
+        ('a,y\n1,"x\n2,x\n', [], "not a CSV file (unexpected end of data)"),
+        (b"a,y\n1,\xff\n", [], "is not UTF-8 text"),
+        (FLOWERS, ["--criterion", "beauty"], "beauty"),
+    ],
+)
+def test_files_that_cannot_be_used_are_refused_in_one_line(write, refusal, text, options, message):
+    line = refusal("train", write(text), *options)
+    assert line.startswith("dtnumba train: error: ")
+    assert message in line
+
+
+def test_missing_file(refusal, tmp_path):
+    for name in ("none.csv", "none.parquet"):
+        assert f"{name}: No such file or directory" in refusal("train", str(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["table.parquet", "table.feather", "table.arrow"])
+def test_text_that_pretends_to_be_arrow(write, refusal, name):
+    pytest.importorskip("pyarrow")
+    assert f"{name}: not a .{name.split('.')[1]} file" in refusal("train", write(FLOWERS, name))
+
+
+def test_arrow_file_without_pyarrow_says_what_to_install(write, refusal, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "needs pyarrow: pip install 'dtnumba[frames]'" in refusal("train", write(b"PAR1", "table.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["predict", "table.csv"], "invalid choice: 'predict'"),
+        (["train", "--max-depth", "0"], "argument --max-depth: '0' is not a whole number of at least 1"),
+        (["train", "--seed", "-1"], "argument --seed"),
+        (["train", "--test-fraction", "1"], "argument --test-fraction: '1' is not a number between 0 and 1"),
+        (["train", "--test-fraction", "half"], "argument --test-fraction: 'half' is not a number between 0 and 1"),
+        (["train", "--splitter", "worst"], "The 'splitter' parameter of DecisionTreeClassifier must be a str among"),
+        (["train", "--depth", "3"], "unrecognized arguments: --depth"),
+        (["train", "--task", "regression"], "--task regression need a FILE"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused_in_one_line(refusal, argv, message):
+    assert message in refusal(*argv)
+
+
+def test_interrupt_ends_without_a_traceback(monkeypatch, capsys):
+    def interrupt(**_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dtnumba.cli.train.sample_table", interrupt)
+    assert main(["train"]) == 130
+    assert capsys.readouterr().err == "dtnumba train: interrupted\n"
+
+
+def test_reading_the_command_line_imports_nothing_heavy():
+    code = (
+        "import sys, dtnumba; before = set(sys.modules); import dtnumba.cli.command as m; m.build_parser(); "
+        "new = {name.split('.')[0] for name in set(sys.modules) - before}; "
+        "assert not new & {'numpy', 'pandas', 'pyarrow', 'polars', 'sklearn', 'scipy'}, new"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_module_runs_as_a_program():
+    done = subprocess.run([sys.executable, "-m", "dtnumba", "train", "--seed", "x"], capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("dtnumba: error: argument --seed: 'x' is not a whole number of at least 0")
+
+
+def test_sample_table_is_the_same_for_a_seed_and_holds_what_it_promises():
+    X, y, names = sample_table()
+    again, labels, _ = sample_table()
+    assert X.tobytes() == again.tobytes()
+    assert (y == labels).all()
+    assert X.shape == (20_000, 12)
+    assert len(set(names)) == 12
+    assert set(y) == set(STATES)
+    assert 0.4 < np.mean(y == "sound") < 0.55
+    assert 0.04 < np.isnan(X).mean() < 0.06
+    assert np.isnan(X).any(axis=0).all()
+    assert sample_table(seed=1)[0].tobytes() != X.tobytes()

@@ -1,0 +1,20 @@
+"""Small public tables, and the rows of them on which other programs were run."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+DATA = Path(__file__).parent / "data"
+
+
+def kyphosis():
+    with (DATA / "kyphosis.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    X = np.array([[float(row[name]) for name in ("Age", "Number", "Start")] for row in rows])
+    return X, np.array([row["Kyphosis"] for row in rows])
+
+
+def train_rows(n):
+    """The rows on which rpart was run: two of three, by a hash of their number."""
+    return ((np.arange(n, dtype=np.uint64) * np.uint64(2654435761)) % np.uint64(2**32) >> np.uint64(16)) % 3 != 2

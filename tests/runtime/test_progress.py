@@ -1,0 +1,129 @@
+"""Long work is stopped within its parts, too: while rows are drawn, and while out-of-bag votes are counted."""
+
+import time
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from dtnumba import RandomForestClassifier
+from dtnumba.growth.forest.bootstrap_rows import Bootstrap
+from dtnumba.growth.forest.drawn_rows import CountDraws
+from dtnumba.runtime.kernels import COMPILED, kernel_type
+from dtnumba.runtime.progress import Monitor, Progress
+from dtnumba.trees.check import check
+
+
+def table(n_rows=300):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(n_rows, 6))
+    return X, (X[:, 0] * X[:, 1] > 0).astype(int)
+
+
+def test_drawing_rows_ends_when_it_is_told_to():
+    """So many draws would take hours."""
+    sampling = Bootstrap(np.arange(4, dtype=np.uint32), 1 << 40, np.array([7], np.uint64))
+    halt = np.zeros(1, np.int64)
+    monitor = Monitor(0, 0.1, 1, 1 << 40)
+    began = time.perf_counter()
+    assert monitor.run_until(CountDraws(sampling, 0, np.zeros(4, np.int64), np.empty(0), halt), 1, halt)
+    assert monitor.stopped == "time"
+    assert time.perf_counter() - began < 60  # compiling included
+
+
+def test_what_has_no_flag_is_left_to_itself():
+    monitor = Monitor(0, 0.1, 1, 1 << 40)
+    began = time.perf_counter()
+    assert monitor.in_background(lambda: time.sleep(20)) is None
+    assert monitor.stopped == "time"
+    assert time.perf_counter() - began < 10
+    assert monitor.in_background(lambda: 7) == 7  # what stopped the work before does not stop this
+    with pytest.raises(ZeroDivisionError):
+        Monitor(0, None, 1, 1 << 40).in_background(lambda: 1 / 0)
+
+
+@kernel_type
+class Wait(NamedTuple):
+    """A task whose code is nowhere but in the process that compiled it."""
+
+    n: int
+
+    def run(self, worker):
+        pass
+
+
+@pytest.mark.skipif(not COMPILED, reason="interpreted, nothing is compiled")
+def test_the_first_fit_says_once_that_it_compiles(capsys):
+    halt, told = np.zeros(1, np.int64), []
+    Monitor(told.append, None, 1, 1).run_until(Wait(1), 1, halt)
+    assert "compiling" not in capsys.readouterr().err  # a callable is told of progress alone
+    assert {type(one) for one in told} == {Progress}
+    for task, n_times in ((Wait(np.ones(2)), 1), (Wait(np.ones(2)), 0)):
+        monitor = Monitor(1, None, 1, 1)
+        monitor.run_until(task, 1, halt)
+        monitor.run_until(Wait(1.5), 1, halt)
+        err = capsys.readouterr().err
+        assert err.count("compiling") == n_times
+        assert err.startswith("compiling") == (n_times == 1)
+
+
+def forest(stage, answer, told=None):
+    """A forest whose callback gives an answer in a stage."""
+
+    def listen(progress):
+        if told is not None:
+            told.append(progress.stage)
+        return answer() if progress.stage == stage else None
+
+    return RandomForestClassifier(12, random_state=0, oob_score=True, verbose=listen)
+
+
+def test_a_callback_may_stop_the_votes_and_all_trees_stay():
+    X, y = table()
+    told = []
+    model = forest("out of bag", lambda: False, told)
+    with pytest.warns(UserWarning, match="Out-of-bag results are NaN: the work was stopped"):
+        model.fit(X, y)
+    assert told[-1] == "out of bag"
+    assert np.isnan(model.oob_score_)
+    assert np.isnan(model.oob_decision_function_).all()
+    assert check(model.trees_, 6).n_trees == 12
+    model.set_params(warm_start=True, verbose=0)
+    with pytest.warns(UserWarning, match="does not fit new trees"):
+        model.fit(X, y)
+    assert model.oob_score_ == RandomForestClassifier(12, random_state=0, oob_score=True).fit(X, y).oob_score_
+
+
+@pytest.mark.parametrize("stage", ["trees", "out of bag"])
+def test_ctrl_c_keeps_the_trees_and_a_callbacks_error_keeps_the_model_as_it_was(stage):
+    X, y = table()
+
+    def press():
+        raise KeyboardInterrupt
+
+    def fail():
+        raise ZeroDivisionError
+
+    model = forest(stage, press)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert hasattr(model, "trees_") == (stage == "out of bag")
+    assert not hasattr(model, "oob_score_")
+    model = forest(stage, fail)
+    with pytest.raises(ZeroDivisionError):
+        model.fit(X, y)
+    assert not hasattr(model, "trees_")
+
+
+def test_votes_are_counted_where_a_stop_ended_growth():
+    """So fitting as many trees again gives the same results."""
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(20_000, 6)), generator.integers(0, 2, 20_000)
+    params = {"random_state": 0, "oob_score": True, "max_depth": 8}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # few trees: some rows are drawn by all
+        stopped = RandomForestClassifier(3000, verbose=lambda one: one.done < 12, **params).fit(X, y)
+        whole = RandomForestClassifier(stopped.n_estimators_, **params).fit(X, y)
+    assert 12 <= stopped.n_estimators_ < 3000
+    assert np.array_equal(stopped.oob_decision_function_, whole.oob_decision_function_, equal_nan=True)
