@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import dtnumba
-from dtnumba.validation import cross_validate
+from dtnumba.validation.cross_validation import cross_validate
 
 FOLDS = 10
 MOST_ROWS = 20_000  # of a table of the folder; learners with ten fits each take seconds on these

@@ -8,8 +8,8 @@ from data import H
 from measure import Timing, at_most, demand, duration, faster, main, side_by_side
 from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 
-from dtnumba.bins import histogram_codes, write_codes
-from dtnumba.table import read_table
+from dtnumba.tables.bins import histogram_codes, write_codes
+from dtnumba.tables.table import read_table
 
 MOST = 255
 

@@ -5,7 +5,7 @@ from measure import at_most, demand, in_turns, main
 from subjects import Ours
 
 from dtnumba import prune, pruners
-from dtnumba.trees import check
+from dtnumba.trees.check import check
 
 WITHOUT = {
     "bound": pruners.Bound(),

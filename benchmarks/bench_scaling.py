@@ -7,7 +7,7 @@ from data import H
 from forests import Ours, Shape
 from measure import demand, faster, main, side_by_side
 
-from dtnumba.trees import arrays_of
+from dtnumba.trees.layout import arrays_of
 
 AT_LEAST = 1.8
 

@@ -7,7 +7,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 from dtnumba import DecisionTreeClassifier, validation
-from dtnumba.pruners import CostComplexity
+from dtnumba.pruners.cost_complexity import CostComplexity
 
 
 def choice_of_alpha(options):

@@ -101,6 +101,8 @@ def small_cases():
     yield "priors", tree(priors=[0.3, 0.7]), X, two, None
     yield "significance", tree(min_significance=0.05), X, four, None
     yield "validation", tree(validation_fraction=0.25, random_state=0), X, four, None
+    yield "validation number", number(validation_fraction=0.25, random_state=0), X, z, real
+    yield "size by folds", number(max_leaf_nodes="cv", random_state=0), X, z, None
     yield "ccp", tree(ccp_alpha=0.01), X, four, None
     yield "extra tree", dt.ExtraTreeClassifier(random_state=0), X, four, None
     yield "extra tree bins", dt.ExtraTreeRegressor(random_state=0, max_bins=32), X, z, None

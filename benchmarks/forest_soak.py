@@ -16,7 +16,7 @@ import numpy as np
 from peak_memory import give_back, resident
 
 import dtnumba
-from dtnumba.trees import arrays_of
+from dtnumba.trees.layout import arrays_of
 
 N_THREADS, N_ROUNDS = 8, 25  # each round, a fit and predictions a thread: 200 in all
 GROWTH, LOOKS = 16e6, 5  # bytes, between the medians of so many rounds: the C library's heaps go up and down by 10 MB

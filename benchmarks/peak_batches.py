@@ -11,7 +11,7 @@ import numpy as np
 from peak_memory import WARM_ROWS, peak_above
 
 from dtnumba import DecisionTreeClassifier, RandomForestClassifier, RandomForestRegressor, bin_batches
-from dtnumba.trees import arrays_of
+from dtnumba.trees.layout import arrays_of
 
 COLUMNS, BATCH, TEST_ROWS = 28, 100_000, 50_000
 SHALLOW = {"n_estimators": 2, "max_depth": 8}

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, prune
-from dtnumba.pruners import CostComplexity
+from dtnumba.pruners.cost_complexity import CostComplexity
 
 CLOSE = 2e-5  # rpart's answers have eight digits
 

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import dtnumba
-from dtnumba import trees
+from dtnumba.trees.check import check
 
 SLACK = 1e-9
 CLASSES, NUMBERS = ("gini", "entropy"), ("squared_error", "poisson", "absolute_error")
@@ -145,7 +145,7 @@ def compare(case):
     for splitting in ({}, {"max_bins": 255}, {"splitter": "random"}):
         alone, together = (ours(case, n_jobs=n, **splitting, **case.parameters) for n in (1, 2))
         pair = [tree.fit(case.X, case.y, case.weight).trees_ for tree in (alone, together)]
-        trees.check(pair[0], case.X.shape[1])
+        check(pair[0], case.X.shape[1])
         if any(one.tobytes() != two.tobytes() for one, two in zip(*pair, strict=True)):
             return f"one thread and two grow different trees {splitting}", 0
     kind = DecisionTreeClassifier if case.of_classes else DecisionTreeRegressor
