@@ -14,7 +14,7 @@ import numpy as np
 
 from dtnumba.criteria.contract import criterion
 from dtnumba.criteria.special_functions import LOG2_E
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, outlined
 
 _TIE = 1e-12
 
@@ -42,7 +42,7 @@ def _exceptions(criterion, n, k, n_classes):
     return bits
 
 
-@kernel
+@outlined
 def leaf_bits(criterion, stats, weight):
     """Return the bits of the labels of a leaf: the commonest class first, then those of its exceptions.
 
@@ -66,7 +66,7 @@ def leaf_bits(criterion, stats, weight):
     return bits
 
 
-@kernel
+@outlined
 def impurity_bits(criterion, stats, weight):
     """Return the bits of the labels of a leaf beyond those of one without exceptions."""
     return max(leaf_bits(criterion, stats, weight) - _exceptions(criterion, weight, 0.0, float(len(stats))), 0.0)

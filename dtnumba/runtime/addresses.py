@@ -1,100 +1,25 @@
 # mypy: ignore-errors
 # ruff: noqa: D103
-"""Kernels called by address with tuples by address: how growth calls a kernel without compiling it in once more."""
+"""Kernels called by address: from Python with a record written to memory, from kernels without compiling them anew."""
 
-import numba
+import ctypes
+import struct
+
+import numpy as np
 from llvmlite import ir
-from numba import int64
+from numba import _helperlib, int64
 from numba._dispatcher import compute_fingerprint
 from numba.core import types
 from numba.core.cgutils import alloca_once
-from numba.core.datamodel.models import PointerModel
-from numba.core.datamodel.registry import register_default
-from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic
 
 from dtnumba.runtime.kernels import COMPILED
+from dtnumba.runtime.records import type_of_record
 
-# Kernel and kind of tuple, as Numba's dispatcher tells them apart: address of the code, what keeps it alive
+# Kernel and kind of record, as Numba's dispatcher tells them apart: address of the code, what keeps it alive
 ENTRIES = {}
 
-
-class AddressOf(types.CPointer):
-    """The type of a pointer to a tuple of ours; a type of its own, lest other libraries' pointers get attributes."""
-
-
-register_default(AddressOf)(PointerModel)
-
 if COMPILED:
-
-    @intrinsic
-    def address_of(typingctx, value):
-        """Return a pointer to a copy of a value, good until the caller returns: what kernels pass to one another.
-
-        Its items can be read off a pointer like those of the tuple: ``job.codes``, and like its own those of the item
-        that its type ``embeds``. An item that is a NamedTuple with ``by_address = True`` is read as a pointer in turn.
-        A tuple of fifty arrays passed by value took a kernel of thirty lines minutes to compile, because every look at
-        an item copied all of them.
-        """
-
-        def codegen(context, builder, signature, args):
-            model = context.data_model_manager[signature.args[0]]
-            data = model.as_data(builder, args[0])
-            slot = alloca_once(builder, data.type)
-            builder.store(data, slot)
-            return slot
-
-        return AddressOf(value)(value), codegen
-
-    @intrinsic
-    def value_at(typingctx, pointer):
-        def codegen(context, builder, signature, args):
-            model = context.data_model_manager[signature.return_type]
-            value = model.load_from_data_pointer(builder, args[0])
-            return impl_ret_borrowed(context, builder, signature.return_type, value)
-
-        return pointer.dtype(pointer), codegen
-
-    def _path_to(kind, name):
-        """Return the positions that lead to an item of a NamedTuple or of what it ``embeds``, or None."""
-        if not isinstance(kind, types.BaseNamedTuple):
-            return None
-        if name in kind.fields:
-            return [kind.fields.index(name)]
-        within = getattr(kind.instance_class, "embeds", None)
-        at = kind.fields.index(within) if within else -1
-        rest = _path_to(kind[at], name) if within else None
-        return None if rest is None else [at, *rest]
-
-    def _item_at(kind, path):
-        for at in path:
-            kind = kind[at]
-        return kind
-
-    def _is_by_address(item):
-        return getattr(getattr(item, "instance_class", None), "by_address", False)
-
-    @infer_getattr
-    class _Items(AttributeTemplate):
-        key = AddressOf
-
-        def generic_resolve(self, pointer, name):
-            path = _path_to(pointer.dtype, name)
-            if path is None:
-                return None
-            item = _item_at(pointer.dtype, path)
-            return AddressOf(item) if _is_by_address(item) else item
-
-    @lower_getattr_generic(AddressOf)
-    def _item_of(context, builder, pointer, value, name):
-        path = _path_to(pointer.dtype, name)
-        item = _item_at(pointer.dtype, path)
-        place = builder.gep(value, [ir.Constant(ir.IntType(32), at) for at in (0, *path)])
-        if _is_by_address(item):
-            return place
-        loaded = context.data_model_manager[item].load_from_data_pointer(builder, place)
-        return impl_ret_borrowed(context, builder, item, loaded)
 
     @intrinsic
     def call_at(typingctx, entry, pointer, a, b, c):
@@ -112,32 +37,113 @@ if COMPILED:
 
 else:
 
-    def value_at(pointer):
-        return pointer
-
-    def address_of(value):
-        return value
-
     def call_at(entry, pointer, a, b, c):
         return entry(pointer, a, b, c)
 
 
-def entry_of(function, pointed):
-    """Return what ``call_at`` calls a kernel by, which takes a pointer to such a tuple and three integers.
+def entry_of(function, record):
+    """Return what ``call_at`` calls a kernel by, which takes such a record and three integers.
 
     A kernel that calls another one by its name generates that one's code once more, and all that it calls.
     """
-    return compiled_entry(function, pointed, 3) if COMPILED else function
+    return compiled_entry(function, record, 3) if COMPILED else function
 
 
-def compiled_entry(function, pointed, n_integers):
-    """Return the address of the code of a kernel that takes a pointer to such a tuple and so many integers."""
-    kind = function, compute_fingerprint(pointed)
+def compiled_entry(function, record, n_integers):
+    """Return the address of the code of a kernel that takes such a record and so many integers."""
+    kind = function, compute_fingerprint(record)
     found = ENTRIES.get(kind)
     if found is None:
-        signature = (AddressOf(numba.typeof(pointed)), *[int64] * n_integers)
+        signature = (type_of_record(record), *[int64] * n_integers)
         function.compile(signature)
         code = function.overloads[signature]
         address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
         found = ENTRIES[kind] = (address, code)
     return found[0]
+
+
+def pack(record):
+    """Return memory that holds a record as kernels see it; it is good while the record lives.
+
+    Numba would compile code for it, for each kind of record: 1.2 of the 10 s that a first forest took.
+    """
+    kind = compute_fingerprint(record)
+    layout = _LAYOUTS.get(kind)
+    if layout is None:
+        layout = _LAYOUTS[kind] = _Layout(type_of_record(record))
+    return layout.pack(record)
+
+
+_LAYOUTS = {}
+# Numba's own reading of an array's address, shape and strides
+_read_array = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)(_helperlib.c_helpers["adapt_ndarray"])
+
+
+class _Layout:
+    """Where the items of a kind of record lie in memory: each at a multiple of its own size, as in C."""
+
+    def __init__(self, kind):
+        self.codes, self.places = [], []  # of the numbers, as ``struct`` calls them; of the arrays
+        n_bytes = self._place(kind, 0)
+        self.numbers, self.memory = struct.Struct("@" + "".join(self.codes)), ctypes.c_char * max(n_bytes, 1)
+
+    def _place(self, kind, at):
+        """Note the items of a type that begins at a place; return where it ends."""
+        if isinstance(kind, types.BaseTuple):
+            alignment = _alignment_of(kind)
+            at = self._pad(at, alignment)
+            for item in kind.types:
+                at = self._place(item, at)
+            return self._pad(at, alignment)
+        at = self._pad(at, _alignment_of(kind))
+        if isinstance(kind, types.Array):
+            self.places.append(at)
+            return self._skip(at, 8 * (5 + 2 * kind.ndim))  # two owners, items, bytes of each, address, axes
+        if isinstance(kind, types.NoneType):
+            return self._skip(at, 8)
+        self.codes.append(_code_of(kind))
+        return at + struct.calcsize(self.codes[-1])
+
+    def _pad(self, at, alignment):
+        return self._skip(at, -at % alignment)
+
+    def _skip(self, at, n):
+        if n:
+            self.codes.append(f"{n}x")
+        return at + n
+
+    def pack(self, record):
+        numbers, arrays = [], []
+        _part(record, numbers, arrays)
+        memory = self.memory()
+        self.numbers.pack_into(memory, 0, *numbers)
+        start = ctypes.addressof(memory)
+        for array, place in zip(arrays, self.places, strict=True):
+            _read_array(array, start + place)
+        return memory
+
+
+def _part(record, numbers, arrays):
+    """Append the numbers and the arrays of a record, each in its order."""
+    for item in record:
+        if isinstance(item, tuple):
+            _part(item, numbers, arrays)
+        elif isinstance(item, np.ndarray):
+            arrays.append(item)
+        elif item is not None:
+            numbers.append(item)
+
+
+def _alignment_of(kind):
+    if isinstance(kind, types.BaseTuple):
+        return max((_alignment_of(item) for item in kind), default=1)
+    return 8 if isinstance(kind, (types.Array, types.NoneType)) else struct.calcsize(_code_of(kind))
+
+
+def _code_of(kind):
+    if isinstance(kind, types.Boolean):
+        return "?"
+    if isinstance(kind, types.Float):
+        return {32: "f", 64: "d"}[kind.bitwidth]
+    code = {8: "b", 16: "h", 32: "i", 64: "q"}[kind.bitwidth]
+    return code if kind.signed else code.upper()

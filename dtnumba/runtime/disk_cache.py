@@ -124,9 +124,6 @@ def _description(numba_type: Any) -> str | None:
     """
     if isinstance(numba_type, (types.Number, types.Boolean, types.NoneType, types.Array)):
         return repr(numba_type)
-    if isinstance(numba_type, types.CPointer):
-        inner = _description(numba_type.dtype)
-        return None if inner is None else f"*{inner}"
     if not isinstance(numba_type, types.BaseTuple):
         return None
     name = "tuple"

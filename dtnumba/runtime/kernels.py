@@ -4,18 +4,21 @@
 
 kernel       compile on first call, with the house options and the house's disk cache
 inline       what kernels absorb where they call it
+outlined     what kernels call, compiled with them
 by_type      one name, many implementations: the type of the first argument picks the code, at compile time
 kernel_type  mark the methods of a NamedTuple as callable from kernels
 """
 
 import linecache
 import re
+from functools import cache
 
 import numba
 from numba import njit
 from numba.core import config, types
 from numba.extending import overload, register_jitable
 
+from dtnumba.runtime import records
 from dtnumba.runtime.compiler import absorbed_options, kernel_options
 from dtnumba.runtime.disk_cache import keep_on_disk
 
@@ -39,17 +42,31 @@ _ABSORBED = absorbed_options()
 
 
 def inline(function):
-    """Mark a function that kernels absorb where they call it: called per row or per bin, never from Python alone."""
-    return njit(**_ABSORBED)(function)
+    """Mark a function that kernels absorb where they call it: called per row or per bin. Python runs it as it is."""
+    return _for_kernels(function, _ABSORBED)
 
 
-def in_python(function):
-    """Return the Python body of an ``inline`` function, for the few calls a fit makes of it outside kernels."""
-    return getattr(function, "py_func", function)
+def outlined(function):
+    """Mark a function that kernels call, compiled with them as a function of its own: called per node or per group."""
+    return _for_kernels(function, _ABSORBED | {"forceinline": False})
+
+
+def _for_kernels(function, options):
+    dispatcher = njit(**options)(function)
+    if COMPILED:
+        dispatcher.__class__ = _python_caller(type(dispatcher))
+    return dispatcher
+
+
+@cache
+def _python_caller(cls):
+    """Return a class of dispatchers that kernels compile and that run as Python where Python calls them."""
+    return type(f"Absorbed{cls.__name__}", (cls,), {"__call__": lambda self, *args: self.py_func(*args)})
 
 
 def kernel_type(cls):
     """Make the public methods of a NamedTuple callable from kernels; returns the class."""
+    records.mark(cls)
     for base in reversed(cls.__mro__[:-1]):
         for name, method in vars(base).items():
             if not name.startswith("_") and callable(method) and base.__module__ != "builtins":
@@ -86,9 +103,8 @@ def by_type(name, fallback=None):
 
 
 def _class_of(part):
-    """Return the class that a part's type stands for; a part may be handed on by its address."""
-    at = part.dtype if isinstance(part, types.CPointer) else part
-    return getattr(at, "instance_class", None)
+    """Return the class that a part's type stands for."""
+    return getattr(part, "instance_class", None)
 
 
 def by_having(name, having, lacking):

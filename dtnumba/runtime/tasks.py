@@ -17,12 +17,9 @@ from numba.core import config, types
 from numba.core.cgutils import alloca_once
 from numba.extending import intrinsic
 
-from dtnumba.runtime.addresses import ENTRIES, AddressOf, compiled_entry, value_at
+from dtnumba.runtime.addresses import ENTRIES, compiled_entry, pack
 from dtnumba.runtime.kernels import COMPILED, by_type, kernel, kernel_type
-
-# Room for a task: one of thirty arrays takes 2 kB.
-_TASK_BYTES = 8192
-
+from dtnumba.runtime.records import own_copy, type_of_record
 
 if COMPILED:
 
@@ -47,29 +44,6 @@ if COMPILED:
         return types.int64(counter, types.int64), codegen
 
     @intrinsic
-    def _store(typingctx, task, buffer):
-        """Copy a task into a buffer; return 0, or the bytes it needs where the buffer is too small."""
-
-        def codegen(context, builder, signature, args):
-            model = context.data_model_manager[signature.args[0]]
-            data = model.as_data(builder, args[0])
-            array = context.make_array(signature.args[1])(context, builder, args[1])
-            size = ir.Constant(ir.IntType(64), context.get_abi_sizeof(data.type))
-            is_large = builder.icmp_signed(">", size, builder.extract_value(array.shape, 0))
-            with builder.if_else(is_large) as (large, fits):
-                with large:
-                    above = builder.block
-                with fits:
-                    builder.store(data, builder.bitcast(array.data, data.type.as_pointer()), align=8)
-                    below = builder.block
-            needed = builder.phi(ir.IntType(64))
-            needed.add_incoming(size, above)
-            needed.add_incoming(ir.Constant(ir.IntType(64), 0), below)
-            return needed
-
-        return types.int64(task, buffer), codegen
-
-    @intrinsic
     def _call(typingctx, entry, address, worker):
         """Call a compiled ``_run_at`` by its address, with Numba's convention; its status is 0 if nothing raised."""
 
@@ -83,10 +57,6 @@ if COMPILED:
             return builder.sext(status, word)
 
         return types.int64(types.int64, types.int64, types.int64), codegen
-
-    @kernel
-    def _prepare(task, buffer):
-        return _store(task, buffer)
 
     # The only parallel kernel, compiled once for all tasks: it knows a task by its address, and calls it by its entry.
     # A prange of its own for each of the six tasks of a large fit took 1 s of compiling each.
@@ -131,8 +101,8 @@ def each_item(cls):
 
 
 @kernel
-def _run_at(pointer, worker):
-    run(value_at(pointer), worker)
+def _run_at(task, worker):
+    run(own_copy(task), worker)
 
 
 def _entry_of(task):
@@ -148,7 +118,7 @@ def is_compiled(task):
     if not COMPILED or (_run_at, compute_fingerprint(task)) in ENTRIES:
         return True
     holds = getattr(_run_at._cache, "holds", None)  # noqa: SLF001  ours, where Numba is one that is known
-    return holds is not None and holds((AddressOf(numba.typeof(task)), int64), _run_at.targetctx.codegen())
+    return holds is not None and holds((type_of_record(task), int64), _run_at.targetctx.codegen())
 
 
 _pool_is_inherited = False  # a forked child inherits the threads' bookkeeping, but not the threads
@@ -191,12 +161,8 @@ def launch(task, workers=1, *, entitled=False):
     if not COMPILED:
         run(task, 0)
         return
-    buffer = np.empty(_TASK_BYTES, np.uint8)
-    needed = _prepare(task, buffer)
-    if needed > 0:
-        buffer = np.empty(needed, np.uint8)
-        _prepare(task, buffer)
-    entry, address = _entry_of(task), buffer.ctypes.data
+    memory = pack(task)
+    entry, address = _entry_of(task), ctypes.addressof(memory)
     if workers > 1 and _may_enter_pool(entitled=entitled):
         status = _run_masked(entry, address, workers)
     else:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from naive import binary as naive
 
-from dtnumba.criteria import classification, contract, regression
+from dtnumba.criteria import contract
 from dtnumba.criteria.classification import Entropy, GainRatio, Gini
 from dtnumba.criteria.contract import (
     CRITERIA,
@@ -23,20 +23,10 @@ from dtnumba.criteria.contract import (
     score_of,
 )
 from dtnumba.criteria.regression import AbsoluteError, Poisson, PoissonWithZeros, SquaredError
-from dtnumba.runtime.kernels import in_python
 
 each_of_classes = pytest.mark.parametrize("criterion", names_for("classes"))
 each_of_sums = pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
 pytestmark = pytest.mark.small
-
-
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch):
-    """Run what kernels absorb as the plain Python it is written in; test_grow.py runs it compiled."""
-    for module in (classification, contract, regression):
-        for name, function in list(vars(module).items()):
-            if hasattr(function, "py_func"):
-                monkeypatch.setattr(module, name, in_python(function))
 
 
 def made(criterion):

@@ -323,7 +323,6 @@ def test_kernels_over_types_from_elsewhere_are_not_stored():
     nested = types.Tuple((float64, types.Tuple((types.NamedTuple((), users), float64))))
     assert disk_cache._description(types.NamedTuple((), users)) is None
     assert disk_cache._description(nested) is None
-    assert disk_cache._description(types.CPointer(nested)) is None
     assert disk_cache._description(types.unicode_type) is None
 
 

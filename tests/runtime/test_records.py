@@ -12,6 +12,7 @@ from dtnumba.runtime.records import replacing, worker_part
 pytestmark = pytest.mark.small
 
 
+@kernel_type
 class Inner(NamedTuple):
     long: np.ndarray  # (workers, places, n)
     flag: bool

@@ -34,7 +34,7 @@ from dtnumba.growth.splitters.contract import divide, score_features
 from dtnumba.growth.splitters.histogram import free_all
 from dtnumba.growth.targets.contract import is_pure, is_ranked, n_sums_of, rank_rows, store, sum_rows, weight_of, zero
 from dtnumba.runtime import rng
-from dtnumba.runtime.kernels import in_python, kernel, kernel_type
+from dtnumba.runtime.kernels import kernel, kernel_type
 from dtnumba.runtime.records import worker_part
 from dtnumba.runtime.tasks import launch, take_ticket
 
@@ -114,9 +114,7 @@ def _admit_children(growing, limits, node, border, left):
     edges = nodes[node, col.START], border, nodes[node, col.STOP]
     for side in range(2):
         child = rng.path_key(key, side)
-        in_python(add_node)(
-            growing, limits, left + side, edges[side], edges[side + 1], nodes[node, col.DEPTH] + 1, child
-        )
+        add_node(growing, limits, left + side, edges[side], edges[side + 1], nodes[node, col.DEPTH] + 1, child)
 
 
 @kernel
@@ -182,7 +180,7 @@ class _Together:
             if weight[0] < 0.0:
                 nodes[node, col.FEATURE] = col.LEAF
             elif isinstance(job.limits.test, NoTest):
-                in_python(choose_split)(job, scratch, node, n, float(weight[0]))
+                choose_split(job, scratch, node, n, float(weight[0]))
             else:
                 choose_tested_split(job, self.scratches, node, n, float(weight[0]))
 
@@ -254,7 +252,7 @@ def _grow_together(job, scratches, n_rows, workers):
             else:
                 frontier.push(node)
 
-    in_python(add_node)(job.growing, limits, 0, 0, n_rows, 0, np.uint64(rng.ROOT_KEY))
+    add_node(job.growing, limits, 0, 0, n_rows, 0, np.uint64(rng.ROOT_KEY))
     if dense:
         together.fill(0)
     open_node(0)

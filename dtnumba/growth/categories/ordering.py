@@ -10,7 +10,7 @@ means, each with its weight (Coppersmith, Hong & Hosking 1999).
 import numpy as np
 
 from dtnumba.growth.targets.contract import level_key, store, take, zero
-from dtnumba.runtime.kernels import by_having, inline, jitable, kernel
+from dtnumba.runtime.kernels import by_having, inline, jitable, outlined
 
 # Steps of the power iteration; it ends where the axis no longer turns.
 _STEPS = 26
@@ -19,7 +19,7 @@ _FEW = 24  # categories up to which insertion alone is faster
 _MOVES = 8  # a category, by insertion, before merging takes over
 
 
-@kernel
+@outlined
 def order_levels(order, other, keys, starts, m):
     """Write to order[:m] the places 0 .. m - 1 sorted by (key, place); ``other`` and ``starts`` are scratch.
 

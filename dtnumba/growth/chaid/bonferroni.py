@@ -3,7 +3,7 @@
 
 import math
 
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, outlined
 
 NOMINAL, ORDINAL, FLOATING = 0, 1, 2  # kinds of predictors; FLOATING: in order, but for missing values
 KASS, BIGGS, SPSS, NONE = 0, 1, 2, 3
@@ -46,7 +46,7 @@ def _log_partitions(c, r, row):
     return row[r]
 
 
-@kernel
+@outlined
 def log_multiplier(rule, kind, c, r, row):
     """Return the logarithm of the multiplier of the chance of r groups of c categories; missing ones count as one."""
     if rule == NONE or (r >= c and rule == KASS):

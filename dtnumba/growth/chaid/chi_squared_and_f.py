@@ -8,7 +8,7 @@ row of numbers, see LOG_P and those after it.
 import math
 
 from dtnumba.criteria.significance import chi2_log_tail, f_log_tail
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, outlined
 
 PEARSON, LIKELIHOOD, F_TEST = 0, 1, 2
 # Numbers of a finding: degrees of freedom between groups, and within them (of F only)
@@ -17,7 +17,7 @@ LOG_P, STATISTIC, BETWEEN, WITHIN, N_FINDING = 0, 1, 2, 3, 4
 _NO_SPREAD = 1e-12
 
 
-@kernel
+@outlined
 def log_chance(statistic, value, between, within):
     """Return the logarithm of the chance of a value as large; of no degrees of freedom that is no evidence at all."""
     if between <= 0.0 or (statistic == F_TEST and within <= 0.0):
@@ -78,7 +78,7 @@ def compare(statistic, sums, i, j):
     return max(value, 0.0), n_columns - 1.0, 0.0
 
 
-@kernel
+@outlined
 def find(statistic, sums, alive, m, whole, finding):
     """Write the finding of all living groups among the first m.
 

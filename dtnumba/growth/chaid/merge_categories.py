@@ -12,7 +12,7 @@ import numpy as np
 
 from dtnumba.growth.chaid.bonferroni import NOMINAL
 from dtnumba.growth.chaid.chi_squared_and_f import F_TEST, LOG_P, N_FINDING, compare, find, log_chance, weight_of
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, outlined
 
 NOTHING = -1
 _SLACK = 1.0 - 1e-12  # weights that add up to a limit but for rounding reach it
@@ -71,7 +71,7 @@ def new_scratch(slots, width):
     )
 
 
-@kernel
+@outlined
 def take_groups(scratch, groups, missing_slot, m):
     """Write the groups, ``groups[s]`` the first slot of the group of slot s, and their sums; return how many there are.
 
@@ -101,7 +101,7 @@ def may_join(scratch, kind, missing_slot, i, j):
     return kind == NOMINAL or j == missing_slot or scratch.after[i] == j
 
 
-@kernel
+@outlined
 def join(scratch, i, j, m):
     """Put group j into group i, which stands before it."""
     for k in range(scratch.sums.shape[1]):
@@ -114,7 +114,7 @@ def join(scratch, i, j, m):
     scratch.alive[j] = 0
 
 
-@kernel
+@outlined
 def find_nearest(rules, kind, missing_slot, scratch, i, first, stop, fresh):
     """Find among the groups first .. stop - 1, which stand behind i, the one most alike, the first one of equals.
 
@@ -206,7 +206,7 @@ def _order_by_share(rules, scratch, k, n):
         scratch.order[b] = s
 
 
-@kernel
+@outlined
 def divide_group(rules, kind, scratch, i, m):
     """Divide group i of three categories or more in two where these differ significantly; return whether it was.
 
@@ -249,7 +249,7 @@ def divide_group(rules, kind, scratch, i, m):
     return True
 
 
-@kernel
+@outlined
 def most_alike_of(rules, kind, missing_slot, scratch, group, m):
     """Return the group most like a given one, before it or behind it, the first one of equals."""
     partner, best, fresh = np.int64(NOTHING), 0.0, group >= 0  # a literal True would be a second signature
@@ -262,7 +262,7 @@ def most_alike_of(rules, kind, missing_slot, scratch, group, m):
     return partner
 
 
-@kernel
+@outlined
 def is_large(rules, scratch, m):
     """Tell whether there are two groups or more, all of the least size."""
     n_groups = 0

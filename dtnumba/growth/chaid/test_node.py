@@ -16,7 +16,6 @@ from dtnumba.growth.chaid.merge_categories import (
     most_alike_of,
     take_groups,
 )
-from dtnumba.runtime.addresses import address_of
 from dtnumba.runtime.kernels import inline, kernel
 
 
@@ -130,17 +129,11 @@ def _write_children(scratch, child, first, n_codes, m):
 
 
 @kernel
-def study_node(given_cells, given_rules, given_scratch, given_findings, rows, start, stop):
+def study_node(cells, rules, scratch, found, rows, start, stop):
     """Write the test of every predictor by the rows of a node: its groups, statistic and adjusted chance.
 
     rows (n,) int64
     """
-    cells, rules, scratch, found = (
-        address_of(given_cells),
-        address_of(given_rules),
-        address_of(given_scratch),
-        address_of(given_findings),
-    )
     for f in range(len(cells.n_codes)):
         count_rows(cells, f, rows, start, stop)
         m = _list_categories(cells, scratch, rules.statistic, f)

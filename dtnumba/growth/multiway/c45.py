@@ -64,7 +64,6 @@ class QuinlanRatio(_QuinlanFields):
 
     __slots__ = ()
     target = "classes"
-    by_address = True
     impurity = Entropy.impurity
     score = Entropy.score
 

@@ -13,7 +13,7 @@ from dtnumba.growth.multiway.judge_test import is_large
 from dtnumba.growth.multiway.merge_categories import merge_groups
 from dtnumba.growth.multiway.node_sums import add_sums, are_equal, clear, copy_sums, rows_of, score, subtract, weight_of
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, kernel, outlined
 
 _STEPS = 60  # of the power iteration; it stops where an axis moves no more
 _STILL = 1e-12
@@ -90,7 +90,7 @@ def _split_all(work, feature, n):
     call_at(work.calls.judge, work, feature, n, np.int64(0))
 
 
-@kernel
+@outlined
 def _best_binary_split(work, n, learns):
     """Write the best binary split of n categories; return False where none is legal.
 
@@ -165,7 +165,7 @@ def _add_candidate(scratch, n, k, in_order, is_single):
             add_sums(scratch.table, g, scratch.sides, col.BELOW)
 
 
-@kernel
+@outlined
 def _write_binary_split(work, n, best, in_order, is_single, whole, learns, missing_is_left):
     """Write the children of candidate ``best``; the lighter one comes first, but one category comes before the rest."""
     scratch, sides, target = work.scratch, work.scratch.sides, work.target
@@ -190,7 +190,7 @@ def _write_binary_split(work, n, best, in_order, is_single, whole, learns, missi
         scratch.test[col.MISSING_CHILD] = inside if missing_is_left else 1 - inside
 
 
-@kernel
+@outlined
 def _order_groups(work, n):
     """Order the groups by the share of the second class or by the mean; for more numbers, by their first component."""
     scratch, target = work.scratch, work.target

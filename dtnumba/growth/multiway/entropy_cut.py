@@ -12,7 +12,7 @@ from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.criterion_hooks import is_candidate, min_margin, x_log_x
 from dtnumba.growth.multiway.group_rows import code_of, place_of
 from dtnumba.growth.multiway.node_sums import clear, copy_sums, subtract, weight_of
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, outlined
 
 
 @inline
@@ -26,7 +26,7 @@ def _move(work, k, amount):
     return x_log_x(criterion, below) + x_log_x(criterion, above) - before
 
 
-@kernel
+@outlined
 def best_entropy_cut(work, start, n, in_table):
     """Write the best cut of a number at a node to the scratch; return 2, or 0 where none is a candidate."""
     scratch, sides, target, criterion = work.scratch, work.scratch.sides, work.target, work.criterion

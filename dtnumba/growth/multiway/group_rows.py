@@ -5,7 +5,7 @@ import numpy as np
 
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import add_row, add_sums, clear, copy_sums, rows_of
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, outlined
 
 _SHIFT, _PLACE = np.uint64(32), np.uint64(0xFFFFFFFF)
 # A table of so many codes for each row of a node is filled faster than the rows are sorted.
@@ -26,7 +26,7 @@ def place_of(key):
     return np.int64(key & _PLACE)
 
 
-@kernel
+@outlined
 def sort_keys(keys, other, digits, n):
     """Sort keys[:n], whose codes decide and whose places ascend already: stable."""
     if n < _INSERTED:
@@ -83,7 +83,7 @@ def fits_table(work, feature, n):
     return n_codes <= _CODES_A_ROW * n + 2 and n_codes + 1 < len(work.scratch.table)
 
 
-@kernel
+@outlined
 def fill_table(work, feature, start, stop):
     """Sum the rows of a node by code; return the number of groups: those codes that any row has, ascending.
 
@@ -109,7 +109,7 @@ def fill_table(work, feature, start, stop):
     return n
 
 
-@kernel
+@outlined
 def sort_into_table(work, feature, start, stop):
     """Sum the rows of a node by code, by sorting them; return the number of groups. For many more codes than rows."""
     scratch, target, grown = work.scratch, work.target, work.grown
@@ -128,7 +128,7 @@ def sort_into_table(work, feature, start, stop):
     return n
 
 
-@kernel
+@outlined
 def groups_of(work, feature, start, stop):
     """Sum the rows of a node by code, by a table or by sorting, whichever is faster; return the number of groups."""
     if fits_table(work, feature, stop - start):
@@ -136,7 +136,7 @@ def groups_of(work, feature, start, stop):
     return sort_into_table(work, feature, start, stop)
 
 
-@kernel
+@outlined
 def sum_missing(work, start, stop, n_known):
     """Sum the rows without a value, which are the last ones of those sorted."""
     scratch, grown = work.scratch, work.grown
@@ -146,7 +146,7 @@ def sum_missing(work, start, stop, n_known):
         add_row(work.target, scratch.sides, col.MISSING_SUMS, grown.row[at], grown.weight[at])
 
 
-@kernel
+@outlined
 def sort_and_sum(work, feature, start, stop):
     """Sort the rows of a node, sum those with a value (PRESENT_SUMS) and those without; return how many have one."""
     scratch, grown = work.scratch, work.grown

@@ -23,7 +23,7 @@ from dtnumba.growth.multiway.node_sums import add_row, clear, copy_sums, describ
 from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.node_order import pop, push
 from dtnumba.runtime import rng
-from dtnumba.runtime.addresses import address_of, call_at
+from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import inline, kernel
 
 
@@ -103,9 +103,8 @@ def _key_of_child(key, v, fan):
 
 
 @kernel
-def grow_general(given, n):
+def grow_general(work, n):
     """Grow on, or begin with the n rows listed in the cases, until the tree is done or an array is full."""
-    work = address_of(given)
     grown, state, limits, nodes = work.grown, work.grown.state, work.limits, work.grown.nodes
     if state[col.N_NODES] == 0:
         state[col.N_NODES] = state[col.N_LEAVES] = 1

@@ -10,7 +10,7 @@ import numpy as np
 from dtnumba.criteria.contract import impurity_of, information_of
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import add_sums, copy_sums, weight_of
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, outlined
 
 _NEXT_TO_NONE = 0.5  # weight of a category
 _RISE = 1e-5  # of the ratio, by which a merger must pay
@@ -124,7 +124,7 @@ def _best_pair(work, n, information, impurity_now, least_gain):
     return best, first, second
 
 
-@kernel
+@outlined
 def merge_groups(work, n):
     """Merge the n categories of a node into groups; return how many groups there are.
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN, gain_of, impurity_of, loss_of, score_of
 from dtnumba.growth.multiway import columns as col
-from dtnumba.runtime.kernels import by_type, inline, kernel, kernel_type
+from dtnumba.runtime.kernels import by_type, inline, kernel_type, outlined
 
 add_row = by_type("add")
 is_pure = by_type("is_pure")
@@ -126,35 +126,35 @@ def rows_of(target, sums, k):
     return sums[k, target.offsets[len(target.offsets) - 1] + 1]
 
 
-@kernel
+@outlined
 def clear(sums, k):
     """Set sums[k] to zero."""
     for s in range(sums.shape[1]):
         sums[k, s] = 0.0
 
 
-@kernel
+@outlined
 def copy_sums(sums, k, other, j):
     """Write sums[k] to other[j]."""
     for s in range(sums.shape[1]):
         other[j, s] = sums[k, s]
 
 
-@kernel
+@outlined
 def add_sums(sums, k, other, j):
     """Add sums[k] to other[j]."""
     for s in range(sums.shape[1]):
         other[j, s] += sums[k, s]
 
 
-@kernel
+@outlined
 def subtract(sums, whole, taken, to):
     """Write sums[whole] - sums[taken] to sums[to]."""
     for s in range(sums.shape[1]):
         sums[to, s] = sums[whole, s] - sums[taken, s]
 
 
-@kernel
+@outlined
 def score(target, criterion, sums, a, b):
     """Return what a scan maximises for the sides sums[a] and sums[b], averaged over outputs."""
     n_outputs, total = len(target.offsets) - 1, 0.0
@@ -165,7 +165,7 @@ def score(target, criterion, sums, a, b):
     return total / n_outputs
 
 
-@kernel
+@outlined
 def gain(target, criterion, sums, whole, kids, shares, n):
     """Return the gain of a split of sums[whole] into kids[:n], averaged over outputs; ``shares`` get their weights."""
     n_outputs, total = len(target.offsets) - 1, 0.0

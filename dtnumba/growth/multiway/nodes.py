@@ -119,7 +119,7 @@ class TestContext(NamedTuple):
 
 
 class GrowerContext(NamedTuple):
-    """``TestContext`` with the order of growth and the drawing of features; kernels hand it on by its address."""
+    """``TestContext`` with the order of growth and the drawing of features."""
 
     test_context: TestContext
     order: object  # of division
@@ -131,6 +131,3 @@ class GrowerContext(NamedTuple):
 
 
 TestContext.embeds, GrowerContext.embeds = "context", "test_context"
-for _kind in (GrowthRules, GrownNodes, NodeScratch, Calls, NodeContext, TestContext):
-    _kind.by_address = True
-del _kind

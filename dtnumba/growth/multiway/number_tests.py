@@ -13,7 +13,7 @@ from dtnumba.growth.multiway.group_rows import code_of, fill_table, fits_table, 
 from dtnumba.growth.multiway.judge_test import is_large
 from dtnumba.growth.multiway.node_sums import add_row, add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.kernels import by_having, inline, kernel
+from dtnumba.runtime.kernels import by_having, inline, kernel, outlined
 
 # Values at a node that an interval is looked for among; more are put together in this many groups of like size.
 MOST_GROUPS = 255
@@ -100,13 +100,13 @@ def _split_off_missing(work, code):
     return np.int64(1)
 
 
-@kernel
+@outlined
 def score_of_kids(work):
     """Return the score of the first two children."""
     return score(work.target, work.criterion, work.scratch.table, 0, 1)
 
 
-@kernel
+@outlined
 def _best_threshold(work, start, n, in_table):
     """Write the threshold of largest score, the first of equals; return how many children, 0 where none is legal.
 
@@ -169,7 +169,7 @@ def _by_score(criterion, work, start, n, in_table):
 _threshold = by_having("is_candidate", _by_rows, _by_score)
 
 
-@kernel
+@outlined
 def _merge_groups(work, n):
     """Merge neighbouring groups until there are at most MOST_GROUPS, of similar numbers of rows; return how many.
 
@@ -193,7 +193,7 @@ def _merge_groups(work, n):
     return m + 1
 
 
-@kernel
+@outlined
 def _best_interval(work, n):
     """Write the interval of largest score; return the number of children as ``_best_threshold`` does.
 
@@ -247,7 +247,7 @@ def _best_interval(work, n):
     return np.int64(-2 if learns else 2)
 
 
-@kernel
+@outlined
 def _weighted_entropy(target, sums, k):
     """Return the weight times the entropy of sums[k] in bits, and how many classes it has."""
     weight, n_present = weight_of(target, sums, k), 0
@@ -259,7 +259,7 @@ def _weighted_entropy(target, sums, k):
     return spread, n_present
 
 
-@kernel
+@outlined
 def _pays(n_whole, whole, weight, n_below, below, weight_below, n_above, above, weight_above):
     """Tell whether a cut saves more than it takes to describe it (Fayyad & Irani 1993), in bits of all rows."""
     if weight <= 1.0:
@@ -269,7 +269,7 @@ def _pays(n_whole, whole, weight, n_below, below, weight_below, n_above, above, 
     return whole - below - above > math.log2(weight - 1.0) + choices - change
 
 
-@kernel
+@outlined
 def _ranges(work, start, n):
     """Write the ranges between the cuts that pay, each a child; return how many there are, 0 where no cut pays.
 
@@ -308,7 +308,7 @@ def _ranges(work, start, n):
     return n_cuts + 1
 
 
-@kernel
+@outlined
 def _best_paying_cut(work, start, low, high):
     """Return where the cut of least entropy among the sorted rows [low, high) is, 0 where it does not pay."""
     scratch, grown, sides, target = work.scratch, work.grown, work.scratch.sides, work.target

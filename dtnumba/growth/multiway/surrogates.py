@@ -9,7 +9,7 @@ import numpy as np
 
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.group_rows import code_of, place_of, sort_rows
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, kernel, outlined
 
 # Less agreement than this beyond the heavier side is none.
 _LEAST = 1e-10
@@ -108,7 +108,7 @@ def _best_cut(work, other, start, stop):
     return agree, majority, left + right, last, following, below_left
 
 
-@kernel
+@outlined
 def _vote(work, other, start, stop):
     """Write what weight and rows of each category the split of the node sends to either side; return both weights."""
     scratch, grown, left, right = work.scratch, work.grown, 0.0, 0.0

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.runtime.addresses import address_of
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, kernel, outlined
 from dtnumba.trees.layout import LEAF
 from dtnumba.trees.routing import child_number
 from dtnumba.trees.subtrees import depth_levels, rebuilt
@@ -92,18 +91,13 @@ class RoutingColumns(NamedTuple):
 
 
 class Pruning(NamedTuple):
-    """The arguments of the kernels, which hand them on by their address."""
+    """The arguments of the kernels."""
 
     trees: RoutingColumns
     cells: object
     cases: Cases
     state: RaisingState
     costs: Costs
-
-
-for _kind in (RoutingColumns, Cases, RaisingState, Costs):
-    _kind.by_address = True
-del _kind
 
 
 @inline
@@ -156,7 +150,7 @@ def _sum_cases(cases, start, stop, sums):
         sums[cases.class_of[cases.row[i]]] += cases.weight[i]
 
 
-@kernel
+@outlined
 def _list_children(work, node, start, stop, used, keeps):
     """List the cases of the children of a node behind ``used``; return the new end, -1 where there is no room.
 
@@ -205,7 +199,7 @@ def _list_children(work, node, start, stop, used, keeps):
     return end
 
 
-@kernel
+@outlined
 def _cost_through(work, node, start, stop, used):
     """Return the cost of a subtree with other cases, which are listed already; -1 where there is no room for them."""
     trees, cases, state, costs = work.trees, work.cases, work.state, work.costs
@@ -283,9 +277,8 @@ def _decide(work, place):
 
 
 @kernel
-def prune_by_cases(given, n):
+def prune_by_cases(work, n):
     """Decide about every node of a tree, its n cases listed first; return False where the list of cases is full."""
-    work = address_of(given)
     trees, state = work.trees, work.state
     path, top = state.path, np.int64(1)
     path[0] = state.start[0] = 0

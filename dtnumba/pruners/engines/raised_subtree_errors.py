@@ -9,7 +9,7 @@ import numpy as np
 from dtnumba.prediction.walk_tree import pack
 from dtnumba.pruners.engines.route_rows import leaf_from
 from dtnumba.runtime.bits import prefetch
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, kernel, outlined
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.tasks import each_item, launch
 from dtnumba.tables.cells import cells_of
@@ -151,7 +151,7 @@ def growth_of(branches, node, child):
     return _growth(branches, node, child, 0)
 
 
-@kernel
+@outlined
 def move_rows(branches, node, child):
     """Count the rows of the siblings of a child in its leaves."""
     for start, stop in _others(branches, node, child):

@@ -12,7 +12,7 @@ from dtnumba.growth.splitters.candidates import bar_above
 from dtnumba.growth.splitters.scans import scan_bins
 from dtnumba.growth.targets.counted_classes import FewClasses
 from dtnumba.runtime.bits import lowest_bit
-from dtnumba.runtime.kernels import in_python, kernel
+from dtnumba.runtime.kernels import kernel
 from dtnumba.runtime.vector_sums import running_sums
 
 
@@ -77,7 +77,7 @@ def test_the_largest_score_is_the_one_that_a_search_ends_with(scores):
         for k, score in enumerate(scores):
             if score > bar:
                 scale = max(scale, abs(score))
-                bar, best = in_python(bar_above)(score, scale), k
+                bar, best = bar_above(score, scale), k
         out = np.zeros(4)
         largest_found(scores, out)
     block, lane, end, first = out
