@@ -1,6 +1,6 @@
-"""One fit and one predict in a process of its own: started by bench_start.py, prints what each step took as JSON.
+"""Fits and predictions in a process of its own: started by bench_start.py, prints what each step took as JSON.
 
-usage: first_call.py ESTIMATOR MAX_BINS ROWS THREADS [again]     MAX_BINS 0: exact; ``again``: fit a second time, warm
+usage: first_call.py ROWS THREADS LEARNER[:KIND] ...     KIND: plain (default), categories, outputs
 """
 
 import json
@@ -23,30 +23,38 @@ class Clock:
         return result
 
 
-def generated(np, rows, *, of_classes):
-    """Return a table with some signal: 4 float64 columns like iris, or 28 float32 columns where there are many rows."""
+def generated(np, rows, kind, *, of_classes):
+    """Return a table with some signal: 5 float64 columns, or 28 float32 columns where there are many rows."""
     draw = np.random.default_rng(0)
-    X = draw.random((rows, 4)) if rows < 1000 else draw.random((rows, 28), dtype=np.float32)
-    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.2 * draw.standard_normal(rows)
-    return X, np.digitize(y, [0.5, 1.0]) if of_classes else y
+    X = draw.normal(size=(rows, 5)) if rows < 10_000 else draw.random((rows, 28), dtype=np.float32)
+    z = X[:, 0] * X[:, 1] + 0.3 * draw.normal(size=rows)
+    y = (z > np.median(z)).astype(int) if of_classes else z
+    if kind == "categories":
+        X[:, 3:5] = np.floor(np.abs(X[:, 3:5]) * 4) % 7
+    if kind == "outputs":
+        y = np.stack([y, y[::-1]], axis=1)
+    return X, y
 
 
-def run(estimator, max_bins, rows, threads, again=""):
+def run(rows, threads, *works):
+    """Fit and predict one after another; a step is named after its work."""
     clock = Clock()
     clock.time("import numpy", lambda: import_module("numpy"))
     clock.time("import numba", lambda: import_module("numba"))
-    kind = clock.time("import dtnumba", lambda: getattr(import_module("dtnumba"), estimator))
-    X, y = clock.time(
-        "make data", lambda: generated(import_module("numpy"), int(rows), of_classes="Classifier" in estimator)
-    )
-    tree = kind(max_bins=int(max_bins) or None, n_jobs=int(threads), random_state=0)
-    clock.time("fit", lambda: tree.fit(X, y))
-    predicted = clock.time("predict", lambda: tree.predict(X))
-    if again:
-        clock.time("fit again", lambda: tree.fit(X, y))
-        clock.time("predict again", lambda: tree.predict(X))
-    clock.seconds["answer"] = float(predicted.sum())
-    print(json.dumps(clock.seconds))
+    answer, np = 0.0, import_module("numpy")
+    for work in works:
+        learner, _, kind = work.partition(":")
+        cls = clock.time(f"import {work}", lambda learner=learner: getattr(import_module("dtnumba"), learner))
+        X, y = generated(np, int(rows), kind, of_classes=not learner.endswith("Regressor"))
+        given = {"categorical_features": [3, 4]} if kind == "categories" else {}
+        model = cls(**given)
+        if hasattr(model, "n_jobs"):
+            model.n_jobs = int(threads)
+        if hasattr(model, "random_state"):
+            model.random_state = 0
+        clock.time(f"fit {work}", lambda model=model, X=X, y=y: model.fit(X, y))
+        answer += float(np.sum(clock.time(f"predict {work}", lambda model=model, X=X: model.predict(X))))
+    print(json.dumps(clock.seconds | {"answer": answer}))
 
 
 if __name__ == "__main__":

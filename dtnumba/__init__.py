@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from dtnumba.estimators.forest import RandomForestRegressor as RandomForestRegressor
     from dtnumba.estimators.id3 import ID3Classifier as ID3Classifier
     from dtnumba.estimators.rule_set import RuleSetClassifier as RuleSetClassifier
+    from dtnumba.estimators.warm_up import warmup as warmup
     from dtnumba.pruners.prune import prune as prune
     from dtnumba.runtime.progress import Progress as Progress
     from dtnumba.tables.batches import bin_batches as bin_batches
@@ -73,6 +74,7 @@ _HOME = {
     "RuleSetClassifier": "estimators.rule_set",
     "bin_batches": "tables.batches",
     "prune": "pruners.prune",
+    "warmup": "estimators.warm_up",
 }
 __all__ = sorted([*_HOME, "__version__", "criteria", "export", "information", "pruners", "validation"])  # noqa: PLE0605
 __getattr__, __dir__ = lazy_names(__name__, _HOME)

@@ -19,6 +19,7 @@ SITE = Path(find_spec("dtnumba").origin).parents[1]
 # by a digest of its sources, and sweeps out the oldest.
 _user = os.getuid() if hasattr(os, "getuid") else "user"
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"dtnumba-tests-{_user}"))
+os.environ.setdefault("DTNUMBA_QUIET", "1")  # how long compiling takes is no answer of a test
 
 hypothesis.settings.register_profile(
     "dtnumba",
@@ -28,6 +29,14 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("dtnumba")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fast_kernels_for_small_tables():
+    """Let small work run the kernels of large work: a fit of a user would not compile them for so little."""
+    from dtnumba.runtime import tasks, tiers
+
+    tiers.SMALL_WORK_IS_PLAIN, tasks.PYTHON_STEPS = False, 0
 
 
 @pytest.fixture(scope="session")

@@ -88,7 +88,36 @@ def build_parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--seed", metavar="N", type=whole_number(0), default=0, help="of all that is drawn at random (default: 0)"
     )
+    warm = commands.add_parser(
+        "warmup",
+        help="compile ahead what learners need",
+        description="Compile ahead what fits and predictions of learners need, in processes side by side.",
+        allow_abbrev=False,
+    )
+    warm.add_argument(
+        "names", nargs="*", metavar="NAME", help="a learner, such as RandomForestClassifier (default: all)"
+    )
+    warm.add_argument("--jobs", metavar="N", type=whole_number(1), help="processes side by side (default: one a core)")
+    warm.add_argument(
+        "--check", action="store_true", help="compile nothing; exit with 1 if a first fit would compile anything"
+    )
+    warm.add_argument(
+        "--portable", metavar="LEVEL",
+        help="compile for any processor of a level: x86-64-v3 or x86-64-v4; elsewhere for that of this machine. Other "
+        "machines load it by DTNUMBA_KERNELS=FOLDER",
+    )  # fmt: skip
+    warm.add_argument("--out", metavar="FOLDER", help="where portable kernels are written")
     return parser
+
+
+def _warm_up(options: argparse.Namespace) -> int:
+    from dtnumba.estimators.warm_up import warmup
+
+    try:
+        found = warmup(*options.names, jobs=options.jobs, check=options.check, level=options.portable, out=options.out)
+    except (ValueError, OSError, RuntimeError) as error:
+        raise CommandError(str(error)) from error
+    return 1 if options.check and found else 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -103,6 +132,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = build_parser().parse_args(argv)
         name = f"dtnumba {options.command}"
+        if options.command == "warmup":
+            return _warm_up(options)
         from dtnumba.cli.train import train
 
         train(options)

@@ -15,6 +15,7 @@ from dtnumba.cli.demo_table import sample_table
 from dtnumba.cli.feature_column import as_number, is_missing
 from dtnumba.cli.read_file import read_table
 from dtnumba.export.as_text import TreeColumns, outline
+from dtnumba.runtime.notice import NOTICE
 
 if TYPE_CHECKING:
     import argparse
@@ -208,6 +209,7 @@ def tree_model(options: argparse.Namespace, examples: Examples) -> TreeModel:
 def fit(model: TreeModel, X: NDArray[Any], y: NDArray[Any]) -> None:
     """Fit; what the estimator finds wrong with its parameters or data is for the user to mend."""
     try:
+        NOTICE.patience = 0.0  # who waits at a shell is told at once
         model.fit(X, y)
     except (ValueError, TypeError) as error:
         raise CommandError(str(error)) from error

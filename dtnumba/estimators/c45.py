@@ -21,7 +21,7 @@ from dtnumba.pruners.error_based import ErrorBased
 from dtnumba.pruners.reduced_error import ReducedError
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.weights import fixed_weights
-from dtnumba.trees.layout import LEAF
+from dtnumba.trees.layout import BY_SHARE, LEAF
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -148,6 +148,8 @@ class C45Classifier(ClassicalTree, C45Params):
         if not self.collapse or (pruner is not None and pruner.held_out is not None):
             return trees
         return collapsed(trees, int(outcome.sizes[0]), self.variant)
+
+    _policy_of_missing = BY_SHARE
 
     def _learned_trees(self, data: TrainingData) -> Trees:
         if not self.windowing:

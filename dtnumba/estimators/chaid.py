@@ -10,6 +10,7 @@ import numpy as np
 
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.estimator import Regressor
+from dtnumba.estimators.bases.fit import predicting
 from dtnumba.estimators.bases.one_tree import ClassTree, OneTree
 from dtnumba.estimators.bases.parameters import (
     CATEGORICAL_FEATURES,
@@ -32,6 +33,7 @@ from dtnumba.growth.chaid.predictors import read_predictors
 from dtnumba.growth.chaid.report import root_tests, same_nodes
 from dtnumba.growth.chaid.to_trees import to_trees
 from dtnumba.prediction.tree_view import TreeView
+from dtnumba.runtime.side_by_side import expecting
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.binned_table import BinnedTable
 from dtnumba.tables.categories import FROM_DTYPE, is_choice, listed_columns
@@ -184,7 +186,8 @@ class ChaidTree(OneTree):
         ordinal = listed_columns(wanted, table.n_features, table.names, type(self).__name__, "ordinal_features")
         predictors = read_predictors(table, weights, ordinal, int(self.max_numeric_bins), n_workers(self.n_jobs))
         chaid_outcome = self._chaid_outcome(outcome, weights)
-        grown = ChaidGrowth(predictors, chaid_outcome, rules, self._limits()).grown()
+        with expecting(predicting(table, outcome)):
+            grown = ChaidGrowth(predictors, chaid_outcome, rules, self._limits()).grown()
         trees = to_trees(grown, predictors, self._predicted(grown, chaid_outcome))
         return {
             **self._learned_from(outcome),

@@ -17,7 +17,7 @@ import numpy as np
 from dtnumba.explain.shuffle import rows_of, shuffled
 from dtnumba.prediction.walk_tree import pack
 from dtnumba.runtime import rng
-from dtnumba.runtime.bits import lower_bound
+from dtnumba.runtime.instructions.bits import lower_bound
 from dtnumba.runtime.kernels import by_type, inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.tasks import take_ticket

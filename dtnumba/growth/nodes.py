@@ -4,7 +4,7 @@
 Workers grow disjoint subtrees into disjoint chunks of these arrays, so nothing is locked and nothing is copied.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,13 @@ class Growing(NamedTuple):
     halt: np.ndarray  # (1,) int64: not 0 where growth is to stop at the next node, and what was grown will be dropped
 
 
+class SubtreeKernels(NamedTuple):
+    """Addresses of the kernels that growth is made of (``entry_of``), each compiled by itself."""
+
+    below: Any = 0  # grow_subtree
+    small: Any = 0  # grow_few_rows; 0: subtrees of few rows are grown like others
+
+
 class Job(NamedTuple):
     """Everything growth reads, and the nodes it writes."""
 
@@ -54,6 +61,7 @@ class Job(NamedTuple):
     n_features: int
     n_per_output: int  # numbers of one output that a criterion sees
     small: object  # how subtrees of few rows are grown: LikeOthers, OnBits or OnSums
+    calls: SubtreeKernels = SubtreeKernels()
 
 
 # The same job, limits or scratch with one field changed; ``with_features`` serves a job and a scratch.
@@ -75,6 +83,14 @@ class Scratch(NamedTuple):
     frontier: np.ndarray  # (k,) int64: nodes that have a split and wait to be divided
     own: object  # the splitter's
     small: object  # for subtrees of few rows
+    place: np.ndarray  # (2,) int64: where the next nodes go, and where their chunk ends
+
+
+class Subtree(NamedTuple):
+    """What a kernel that grows a subtree is handed by address."""
+
+    job: Job
+    scratch: Scratch
 
 
 def new_growing(most_nodes: int, n_sums: int, workers: int, bounded: bool, linked: bool) -> Growing:

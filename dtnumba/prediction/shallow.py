@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.prediction.packed_forest import says_second
-from dtnumba.runtime.complete_trees import choose_leaves
+from dtnumba.runtime.instructions.complete_trees import choose_leaves
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.tasks import launch, take_ticket

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtnumba.rules.layout import LEVELS, condition_at, holds
-from dtnumba.runtime.bits import lower_bound, lowest_bit
+from dtnumba.runtime.instructions.bits import lower_bound, lowest_bit
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.tasks import launch, take_ticket

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtnumba.rules.layout import holds
-from dtnumba.runtime.bits import bit_count, lowest_bit
+from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.tasks import launch, take_ticket
 

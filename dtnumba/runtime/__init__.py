@@ -2,16 +2,17 @@
 
 kernels                        how a function is compiled, and how the type of an argument picks the code
 tasks                          the one parallel loop: a task on several workers, tickets for its items
-addresses                      kernels called by address, with tuples by address
+addresses                      kernels called by address, and records written to memory for them
 compiler                       what of Numba's compiler kernels need, and no more
+side_by_side                   kernels compiled in two processes at once
+tiers                          whether kernels that are faster repay the seconds of compiling them
+notice                         one line where compiling takes long
+portable                       kernels for a level of processors, from a folder
 disk_cache                     compiled kernels between processes, stamped with the sources of the whole package
 memory                         scratch of workers, apart in cache lines; long arrays of which a part is used
-records                        NamedTuples in kernels: one field changed, a worker's part
+records                        NamedTuples in kernels: handed on by reference, one field changed, a worker's part
 rng                            random numbers without state: functions of seed, purpose, node and index
 progress                       progress, time limits, callbacks and Ctrl-C while kernels run
 lazy_names                     public names of a package, imported when they are asked for
-bits                           bits, cache lines and rows of memory, as instructions of the processor
-vector_compare, vector_sums    eight to 64 numbers at once, each instruction beside its twin in Python
-column_blocks, partition_rows  passes made of such instructions: 32 columns, 16 rows at once
-complete_trees                 64 rows at once through a complete tree
+instructions                   instructions of the processor, each beside its twin in Python
 """

@@ -13,8 +13,10 @@ from numba.core import types
 from numba.core.cgutils import alloca_once
 from numba.extending import intrinsic
 
+from dtnumba.runtime.disk_cache import holds
 from dtnumba.runtime.kernels import COMPILED
 from dtnumba.runtime.records import type_of_record
+from dtnumba.runtime.side_by_side import compile_together, is_rehearsal, noted
 
 # Kernel and kind of record, as Numba's dispatcher tells them apart: address of the code, what keeps it alive
 ENTRIES = {}
@@ -49,12 +51,51 @@ def entry_of(function, record):
     return compiled_entry(function, record, 3) if COMPILED else function
 
 
+def call_entry(entry, record, a, b, c):
+    """Call from Python what ``entry_of`` returned; return its integer."""
+    if not COMPILED:
+        return entry(record, a, b, c)
+    if is_rehearsal():
+        return 1
+    memory, returned = pack(record), (ctypes.c_int64 * 2)()
+    here = ctypes.addressof(returned)
+    _ENTRY(entry)(here, here + 8, ctypes.addressof(memory), a, b, c)
+    return returned[0]
+
+
+# Releases the GIL. Numba's convention: where the result goes, where an exception goes, the arguments.
+_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 3)
+
+
+def compile_entries(wanted):
+    """Compile kernels for such records and numbers of integers, side by side where more than one is missing."""
+    if COMPILED:
+        compile_together(_not_loaded(wanted))
+
+
+def are_compiled(wanted):
+    """Tell whether such kernels are there, in this process or on disk."""
+    return not COMPILED or all(holds(*one) for one in _not_loaded(wanted))
+
+
+def _not_loaded(wanted):
+    missing = [one for one in wanted if (one[0], compute_fingerprint(one[1])) not in ENTRIES]
+    return [(function, _signature(record, n)) for function, record, n in missing]
+
+
+def _signature(record, n_integers):
+    return type_of_record(record), *[int64] * n_integers
+
+
 def compiled_entry(function, record, n_integers):
     """Return the address of the code of a kernel that takes such a record and so many integers."""
     kind = function, compute_fingerprint(record)
     found = ENTRIES.get(kind)
+    if is_rehearsal():
+        noted(function, _signature(record, n_integers))
+        return 0
     if found is None:
-        signature = (type_of_record(record), *[int64] * n_integers)
+        signature = _signature(record, n_integers)
         function.compile(signature)
         code = function.overloads[signature]
         address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)

@@ -9,9 +9,9 @@ those are left out that find nothing in a kernel: closures, array expressions, r
 rows took 17.2 s of processor time with Numba's pipeline, 10.9 s with this one and records by reference.
 """
 
-import contextlib
-import gc
 import weakref
+
+from dtnumba.runtime.lazy_names import without_collector
 
 try:
     from llvmlite import binding
@@ -109,8 +109,12 @@ class _IRLibrary(_TidiedLibrary):
         return 0
 
 
+# Flags that say how a function itself is compiled, and nothing of what it calls.
+_OF_THE_CALLER = ("forceinline", "no_cpython_wrapper", "no_cfunc_wrapper")
+
+
 class _Flags(Flags):
-    """Flags that are compared quickly: Numba looks for each call of a function among all, by the caller's flags."""
+    """Flags as those whom a function calls see them: Numba compiles what is called once for each kind of caller."""
 
     __slots__ = ()
 
@@ -118,7 +122,12 @@ class _Flags(Flags):
         return 0  # equal flags may differ in what was set on purpose, and there are few
 
     def __eq__(self, other):
-        return self is other or self._values == other._values or super().__eq__(other)
+        return self is other or _handed_on(self) == _handed_on(other)
+
+
+def _handed_on(flags):
+    given = flags._values.items()  # noqa: SLF001  some are given as what they are by default
+    return {name: value for name, value in given if name not in _OF_THE_CALLER and value != flags.options[name].default}
 
 
 class _FewPasses(Compiler):
@@ -146,22 +155,6 @@ class AbsorbedCompiler(_FewPasses):
     """The compiler of what only kernels call."""
 
     library = _IRLibrary
-
-
-@contextlib.contextmanager
-def without_collector():
-    """Switch the garbage collector off, if it is on.
-
-    A compiler makes millions of objects, nearly all of which are in use until it is done. Looking through them again
-    and again took a fifth of a cold start.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class KernelCompiler(_FewPasses):

@@ -17,6 +17,7 @@ import pickle
 import shutil
 import sys
 import tempfile
+import time
 import uuid
 import warnings
 from functools import cache
@@ -25,8 +26,20 @@ from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
-from numba.core import compiler, config, types
+from numba.core import compiler, config, sigutils, types
 from numba.core.caching import _Cache, dumps
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime import rtsys
+
+from dtnumba.runtime import portable
+from dtnumba.runtime.notice import NOTICE
+
+try:
+    import fcntl
+except ImportError:  # Windows: processes may compile the same thing side by side
+    _HAS_LOCKS = False
+else:
+    _HAS_LOCKS = True
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,14 +48,15 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[1]
 KEPT_STAMPS = 3  # versions that may share one cache directory before the oldest is swept
 _CHECKSUM_BYTES = 16
+_PATIENCE, _GLANCE = 120.0, 0.005  # seconds that a process waits for another one's kernel, and between two looks
 
 
-def stamp_of(package: Path) -> str | None:
+def stamp_of(package: Path, python: str | None = sys.version) -> str | None:
     """Digest of every source file of a package and of what compiles it; None where there are no sources to read."""
     sources = sorted(package.rglob("*.py"))
     if not sources:  # a zip file, or byte code alone
         return None
-    digest = hashlib.sha256(f"{sys.version} numba {numba.__version__} numpy {np.__version__}".encode())
+    digest = hashlib.sha256(f"{python} numba {numba.__version__} numpy {np.__version__}".encode())
     for path in sources:
         text = path.read_bytes()
         digest.update(f"{path.relative_to(package).as_posix()} {len(text)} ".encode())
@@ -54,7 +68,13 @@ def stamp_of(package: Path) -> str | None:
 _STAMP = stamp_of(PACKAGE)
 
 
-def _settings() -> tuple[str, ...]:
+@cache
+def portable_stamp() -> str:
+    """Return the stamp without the build of Python, which another machine need not share."""
+    return stamp_of(PACKAGE, sys.implementation.cache_tag) or "without sources"
+
+
+def settings() -> tuple[str, ...]:
     """Return what users set for Numba that changes the code it makes; bounds checks above all."""
     names = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML", "JIT_COVERAGE")
     return tuple(repr(getattr(config, name, None)) for name in names)
@@ -98,6 +118,14 @@ def _sweep(root: Path) -> None:
 
 
 @cache
+def _read_only_folders() -> list[Path]:
+    """Return the folders of this version's kernels that others filled, such as whoever built an image."""
+    root, _ = next(_candidate_roots())  # the folder that was chosen, or else that of the package
+    folder = root / f"kernels-{str(_STAMP)[:16]}"
+    return [folder] if _STAMP and folder.is_dir() and folder != cache_folder() else []
+
+
+@cache
 def cache_folder() -> Path | None:
     """Return the folder of this version's kernels, or None (with one warning) where nothing can be written."""
     roots = _candidate_roots() if _STAMP is not None else ()
@@ -136,11 +164,18 @@ def _description(numba_type: Any) -> str | None:
     return None if None in parts else f"{name}({', '.join(map(str, parts))})"
 
 
+# Called with the name of a kernel that is about to be compiled: ``warmup --check`` raises.
+ON_MISS: Callable[[str], None] | None = None
+# A folder and a level: what is compiled is kept there, too, for other machines.
+ALSO_KEPT: tuple[Path, str] | None = None
+
+
 class KernelCache(_Cache):  # type: ignore[misc] # Numba's classes are untyped
     """The disk cache of one kernel, in the interface Numba's dispatcher expects."""
 
-    def __init__(self, py_func: Callable[..., Any]) -> None:
+    def __init__(self, py_func: Callable[..., Any], *, takes_memory: bool = False) -> None:
         self._py_func = py_func
+        self._takes_memory = takes_memory
         self._enabled = True
 
     @property
@@ -168,48 +203,163 @@ class KernelCache(_Cache):  # type: ignore[misc] # Numba's classes are untyped
         return f"{module}.{self._py_func.__qualname__}".replace("<", "").replace(">", "")
 
     def _path(self, sig: tuple[Any, ...], codegen: Any) -> Path | None:
-        described = [_description(part) for part in sig] if self._enabled else [None]
-        folder = None if None in described else cache_folder()
-        if folder is None:
+        folder = cache_folder() if self._enabled else None
+        return None if folder is None else self._entry(folder, sig, (_STAMP, codegen.magic_tuple()))
+
+    def _entry(self, folder: Path, sig: tuple[Any, ...], made: tuple[Any, ...]) -> Path | None:
+        """Return the entry of a kernel that was made by this version for that processor; None where it is not kept."""
+        described = [_description(part) for part in sig]
+        if None in described:
             return None
-        line = self._py_func.__code__.co_firstlineno
-        key = repr((_STAMP, self._py_func.__module__, line, described, codegen.magic_tuple(), _settings()))
+        key = repr((self._py_func.__module__, self._py_func.__code__.co_firstlineno, described, made, settings()))
         return folder / f"{self._name()}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.nbc"
 
-    def holds(self, sig: tuple[Any, ...], codegen: Any) -> bool:
-        """Tell whether there is an entry for these argument types."""
-        path = self._path(sig, codegen)
-        return path is not None and path.exists()
+    def portable(self, sig: tuple[Any, ...], kept: tuple[Path, str] | None = None) -> Path | None:
+        """Return the entry in a folder of portable kernels, by default the user's; None where there is none."""
+        chosen = portable.chosen_folder() if kept is None and self._enabled else None
+        kept = portable.usable(chosen, portable_stamp()) if chosen else kept
+        return None if kept is None else self._entry(kept[0], sig, (portable_stamp(), kept[1]))
+
+    def places(self, sig: tuple[Any, ...], codegen: Any) -> list[Path]:
+        """Return where an entry for these argument types stands, the own folder first; empty where there is none."""
+        if not self._enabled:
+            return []
+        made = _STAMP, codegen.magic_tuple()
+        own = [self._path(sig, codegen), *[self._entry(folder, sig, made) for folder in _read_only_folders()]]
+        return [path for path in (*own, self.portable(sig)) if path is not None and path.exists()]
 
     def load_overload(self, sig: tuple[Any, ...], target_context: Any) -> Any:
         """Return the kernel for these argument types, or None where it must be compiled."""
-        target_context.refresh()
-        path = self._path(sig, target_context.codegen())
-        if path is None:
-            return None
+        found, own = None, self._path(sig, target_context.codegen())
+        for path in self.places(sig, target_context.codegen()):
+            found = self._loaded(path, target_context)
+            if found is not None:
+                break
+            if path != own:
+                _warn_of(path)
+        if found is None and ON_MISS is not None:
+            ON_MISS(self._name())
+        return found
+
+    def _loaded(self, path: Path, target_context: Any) -> Any:
         # Whatever is wrong with a stored kernel (torn by a full disk, foreign, unreadable), compiling anew is right.
         try:
             entry = path.read_bytes()
             checksum, stored = entry[:_CHECKSUM_BYTES], entry[_CHECKSUM_BYTES:]
             if checksum != _checksum(stored):  # machine code with a wrong bit would crash, not raise
                 return None
+            # All that Numba would import to compile takes a quarter of a second; kernels need its memory at most.
+            if self._takes_memory:
+                rtsys.initialize(target_context)
             return compiler.CompileResult._rebuild(target_context, *pickle.loads(stored))  # noqa: S301, SLF001, as Numba does
         except Exception:  # noqa: BLE001
             return None
 
     def save_overload(self, sig: tuple[Any, ...], data: Any) -> None:
         """Store a kernel that was compiled for these argument types."""
-        path = self._path(sig, data.codegen)
-        if path is None or any(not part.can_cache for part in data.lifted) or data.library.has_dynamic_globals:
+        paths = [self._path(sig, data.codegen), self.portable(sig, ALSO_KEPT) if ALSO_KEPT else None]
+        if any(not part.can_cache for part in data.lifted) or data.library.has_dynamic_globals:
             return
-        draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
-        try:
-            stored = dumps(data._reduce())  # noqa: SLF001, as Numba does
-            draft.write_bytes(_checksum(stored) + stored)
-            draft.replace(path)
-        except OSError:  # a full or vanished disk costs the next process a compilation, not this one its result
+        for path in filter(None, paths):
+            draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+            try:
+                stored = dumps(data._reduce())  # noqa: SLF001, as Numba does
+                draft.write_bytes(_checksum(stored) + stored)
+                draft.replace(path)
+            except OSError:  # a full or vanished disk costs the next process a compilation, not this one its result
+                with contextlib.suppress(OSError):
+                    draft.unlink()
+
+
+@cache
+def _warn_of(path: Path) -> None:
+    warnings.warn(
+        f"{path} is torn or was not written by dtnumba; the kernel is compiled as usual",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def path_of(kernel: Any, types_of_arguments: tuple[Any, ...]) -> Path | None:
+    """Return where a kernel for such arguments is kept, or None where it is not kept."""
+    cache = kernel._cache  # noqa: SLF001  there is no public place for it
+    known = isinstance(cache, KernelCache)
+    return cache._path(types_of_arguments, kernel.targetctx.codegen()) if known else None  # noqa: SLF001
+
+
+def holds(kernel: Any, types_of_arguments: tuple[Any, ...]) -> bool:
+    """Tell whether a kernel for such arguments is on disk."""
+    cache = kernel._cache  # noqa: SLF001  there is no public place for it
+    return isinstance(cache, KernelCache) and bool(cache.places(types_of_arguments, kernel.targetctx.codegen()))
+
+
+@contextlib.contextmanager
+def claimed(path: Path | None) -> Iterator[None]:
+    """Wait while another process compiles an entry, and keep others waiting meanwhile.
+
+    A claim is a lock that the system drops with the process that holds it, so none is left behind.
+    """
+    lock = None if path is None or path.exists() else _lock_file(path)
+    if lock is None:
+        yield
+        return
+    descriptor, name = lock
+    has_claim = _wait_for(descriptor)
+    try:
+        yield
+    finally:
+        if has_claim:
             with contextlib.suppress(OSError):
-                draft.unlink()
+                name.unlink()
+        os.close(descriptor)
+
+
+def _lock_file(path: Path) -> tuple[int, Path] | None:
+    name = path.with_suffix(".lock")
+    if not _HAS_LOCKS:
+        return None
+    try:
+        return os.open(name, os.O_CREAT | os.O_RDWR, 0o600), name
+    except OSError:
+        return None
+
+
+def _wait_for(descriptor: int) -> bool:
+    """Take a lock, and return whether it was given in time; compiling twice is better than to wait for ever."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        is_mine = _try_lock(descriptor)
+        if is_mine is not None:
+            return is_mine
+        time.sleep(_GLANCE)
+    return False
+
+
+def _try_lock(descriptor: int) -> bool | None:
+    """Return whether a lock was taken: None where another process has it, False on a file system without locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def _claiming(cls: Any) -> Any:
+    """Return a class of dispatchers that claim what they compile."""
+
+    def compile_claimed(self: Any, sig: Any) -> Any:
+        # Numba's own lock first, always: two threads that wait for each other's would wait for ever.
+        with global_compiler_lock:
+            arguments = sigutils.normalize_signature(sig)[0]
+            if tuple(arguments) in self.overloads:
+                return cls.compile(self, sig)
+            with NOTICE.while_compiling(), claimed(path_of(self, tuple(arguments))):
+                return cls.compile(self, sig)
+
+    return type(f"Kept{cls.__name__}", (cls,), {"compile": compile_claimed})
 
 
 def _checksum(stored: bytes) -> bytes:
@@ -219,7 +369,9 @@ def _checksum(stored: bytes) -> bytes:
 def keep_on_disk(dispatcher: Any) -> Any:
     """Give a dispatcher this cache; where Numba has moved its internals, leave it uncached and say so once."""
     if hasattr(dispatcher, "_cache") and hasattr(compiler.CompileResult, "_rebuild"):
-        dispatcher._cache = KernelCache(dispatcher.py_func)  # noqa: SLF001, there is no public place for it
+        takes_memory = bool(dispatcher.targetoptions.get("_nrt"))
+        dispatcher._cache = KernelCache(dispatcher.py_func, takes_memory=takes_memory)  # noqa: SLF001  no public place
+        dispatcher.__class__ = _claiming(type(dispatcher))  # type: ignore[arg-type]
     else:
         warnings.warn(
             f"numba {numba.__version__} keeps its cache where dtnumba does not know it; kernels are compiled in every "

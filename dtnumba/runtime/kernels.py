@@ -3,6 +3,7 @@
 """Every option of Numba: how kernels compile, and how the type of an argument picks the code.
 
 kernel       compile on first call, with the house options and the house's disk cache
+entry        likewise, for kernels that are called by their address alone
 inline       what kernels absorb where they call it
 outlined     what kernels call, compiled with them
 by_type      one name, many implementations: the type of the first argument picks the code, at compile time
@@ -38,6 +39,16 @@ def kernel(function=None, **options):
     return keep_on_disk(dispatcher) if COMPILED else dispatcher
 
 
+def quickly(function):
+    """Return a kernel, or its Python body where that is done with little work before the kernel would be compiled."""
+    return function.py_func if COMPILED and not function.signatures else function
+
+
+def entry(function):
+    """Compile on first call, to be called by its address alone (see ``addresses``): Python has no way in."""
+    return kernel(function, no_cpython_wrapper=True)
+
+
 _ABSORBED = absorbed_options()
 
 
@@ -46,22 +57,28 @@ def inline(function):
     return _for_kernels(function, _ABSORBED)
 
 
-def outlined(function):
-    """Mark a function that kernels call, compiled with them as a function of its own: called per node or per group."""
-    return _for_kernels(function, _ABSORBED | {"forceinline": False})
+def outlined(function=None, *, in_python=None):
+    """Mark a function that kernels call, compiled with them as a function of its own: called per node or per group.
+
+    ``in_python`` is what Python calls instead, where that is quicker there.
+    """
+    if function is None:
+        return lambda found: outlined(found, in_python=in_python)
+    return _for_kernels(function, _ABSORBED | {"forceinline": False}, in_python)
 
 
-def _for_kernels(function, options):
+def _for_kernels(function, options, in_python=None):
     dispatcher = njit(**options)(function)
     if COMPILED:
         dispatcher.__class__ = _python_caller(type(dispatcher))
+        dispatcher.in_python = in_python or function
     return dispatcher
 
 
 @cache
 def _python_caller(cls):
     """Return a class of dispatchers that kernels compile and that run as Python where Python calls them."""
-    return type(f"Absorbed{cls.__name__}", (cls,), {"__call__": lambda self, *args: self.py_func(*args)})
+    return type(f"Absorbed{cls.__name__}", (cls,), {"__call__": lambda self, *args: self.in_python(*args)})
 
 
 def kernel_type(cls):
@@ -108,8 +125,11 @@ def _class_of(part):
 
 
 def by_having(name, having, lacking):
-    """Make ``f(part, *args)`` that runs ``having`` where the part's type has the method ``name``, else ``lacking``."""
-    return by_class(lambda cls: hasattr(cls, name), having, lacking)
+    """Make ``f(part, *args)`` that runs ``having`` where the part's type has the method ``name``, else ``lacking``.
+
+    A type may leave out (``leaves_out``) what it inherits.
+    """
+    return by_class(lambda cls: hasattr(cls, name) and name not in getattr(cls, "leaves_out", ()), having, lacking)
 
 
 def by_class(question, yes, no):

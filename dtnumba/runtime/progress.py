@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.runtime.notice import NOTICE
 from dtnumba.runtime.tasks import is_compiled, launch
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Monitor:
     def _tell_of_compiling(self, task: Any) -> None:
         """Say why nothing moves for the first seconds: once, and only where code is compiled and not loaded."""
         if self.verbose and not callable(self.verbose) and not self._told_of_compiling and not is_compiled(task):
-            self._told_of_compiling = True
+            self._told_of_compiling = NOTICE.is_told = True
             _say("compiling, which takes some seconds the first time\n")
 
     def _look(self, halt: Any) -> None:

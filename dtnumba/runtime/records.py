@@ -236,7 +236,7 @@ def _unbox(kind, value, c):
     return NativeValue(new_record(c.context, c.builder, kind, [item.value for item in items]), is_error=is_error)
 
 
-class _Twin(_Intrinsic):
+class Twin(_Intrinsic):
     """An instruction for kernels that Python calls as well: there a plain function does the same."""
 
     def __init__(self, name, define, in_python):
@@ -245,6 +245,7 @@ class _Twin(_Intrinsic):
         self._register()
 
     def __call__(self, *args):
+        """Run the plain function."""
         return self._in_python(*args)
 
 
@@ -275,7 +276,7 @@ def replacing(name):
 
         return result(record, value), codegen
 
-    return _Twin(f"replacing_{name}", define, in_python) if _COMPILED else in_python
+    return Twin(f"replacing_{name}", define, in_python) if _COMPILED else in_python
 
 
 def _part_in_python(record, worker):
@@ -330,8 +331,8 @@ def _define_copy(typingctx, record):
 
 
 # A copy of a record in the caller's own frame, which LLVM keeps in registers.
-own_copy = _Twin("own_copy", _define_copy, lambda record: record) if _COMPILED else lambda record: record
+own_copy = Twin("own_copy", _define_copy, lambda record: record) if _COMPILED else lambda record: record
 
 # One worker's part of scratch: of arrays of three axes or more, which ``per_worker`` made, the worker's place; what has
 # fewer axes, and numbers, all workers share.
-worker_part = _Twin("worker_part", _define_part, _part_in_python) if _COMPILED else _part_in_python
+worker_part = Twin("worker_part", _define_part, _part_in_python) if _COMPILED else _part_in_python

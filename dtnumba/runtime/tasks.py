@@ -17,16 +17,22 @@ from numba.core import config, types
 from numba.core.cgutils import alloca_once
 from numba.extending import intrinsic
 
-from dtnumba.runtime.addresses import ENTRIES, compiled_entry, pack
-from dtnumba.runtime.kernels import COMPILED, by_type, kernel, kernel_type
-from dtnumba.runtime.records import own_copy, type_of_record
+from dtnumba.runtime.addresses import ENTRIES, are_compiled, compiled_entry, pack
+from dtnumba.runtime.kernels import COMPILED, by_type, entry, kernel, kernel_type
+from dtnumba.runtime.records import Twin, own_copy
+from dtnumba.runtime.side_by_side import is_rehearsal
+
+
+def take_ticket(counter):
+    """Return counter[0] and add one to it, in kernels atomically: the workers of a task share out its items by it."""
+    ticket = int(counter[0])
+    counter[0] += 1
+    return ticket
+
 
 if COMPILED:
 
-    @intrinsic
-    def take_ticket(typingctx, counter):
-        """Return counter[0] and add one to it, atomically: the workers of a task share out its items by it."""
-
+    def _define_ticket(typingctx, counter):
         def codegen(context, builder, signature, args):
             array = context.make_array(signature.args[0])(context, builder, args[0])
             return builder.atomic_rmw("add", array.data, ir.Constant(ir.IntType(64), 1), "monotonic")
@@ -68,12 +74,9 @@ if COMPILED:
     # Releases the GIL. Numba's convention: where the result goes, where an exception goes, the arguments.
     _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
-else:
+    take_ticket = Twin("take_ticket", _define_ticket, take_ticket)
 
-    def take_ticket(counter):
-        ticket = int(counter[0])
-        counter[0] += 1
-        return ticket
+else:
 
     def take_many(counter, amount):
         before = int(counter[0])
@@ -100,25 +103,19 @@ def each_item(cls):
     return kernel_type(cls)
 
 
-@kernel
+@entry
 def _run_at(task, worker):
     run(own_copy(task), worker)
 
 
-def _entry_of(task):
-    """Return the address of the code of a task, compiled where need be.
-
-    A kernel that linked this code in generated it a second time: 3 s of the 14 that a first forest took.
-    """
-    return compiled_entry(_run_at, task, 1)
+def code_of(task):
+    """Return what ``compile_entries`` knows the code of a task by."""
+    return _run_at, task, 1
 
 
 def is_compiled(task):
     """Tell whether the code of a task is there, in this process or on disk, so that ``launch`` starts at once."""
-    if not COMPILED or (_run_at, compute_fingerprint(task)) in ENTRIES:
-        return True
-    holds = getattr(_run_at._cache, "holds", None)  # noqa: SLF001  ours, where Numba is one that is known
-    return holds is not None and holds((type_of_record(task), int64), _run_at.targetctx.codegen())
+    return are_compiled([code_of(task)])
 
 
 _pool_is_inherited = False  # a forked child inherits the threads' bookkeeping, but not the threads
@@ -141,6 +138,23 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+# Turns of a loop, of about two microseconds each in Python, for which no code is compiled: of one task, and of all
+# tasks of a kind until it is compiled after all.
+PYTHON_STEPS, _ALL_STEPS = 50_000, 250_000
+_STEPS = {}
+
+
+def _is_done_before_it_compiles(task, steps):
+    kind = compute_fingerprint(task)
+    if (_run_at, kind) in ENTRIES:
+        return False
+    before = _STEPS.get(kind)
+    if steps > PYTHON_STEPS or (before or 0) > _ALL_STEPS or (before is None and is_compiled(task)):
+        return False
+    _STEPS[kind] = (before or 0) + steps
+    return True
+
+
 def n_workers(n_jobs):
     """Resolve ``n_jobs``: None is every core, but one core inside a worker of somebody else's pool."""
     cores = config.NUMBA_NUM_THREADS
@@ -152,17 +166,22 @@ def n_workers(n_jobs):
     return min(n_jobs, cores) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
-def launch(task, workers=1, *, entitled=False):
+def launch(task, workers=1, *, entitled=False, steps=None):
     """Run ``type(task).run(task, worker)`` for every worker, on as many threads as there are workers.
 
     Falls back to one thread, with the same bits, wherever the pool must not be entered: in a forked child, and under
-    ``workqueue`` from a second Python thread (unless it is ``entitled``: the main thread waits for it).
+    ``workqueue`` from a second Python thread (unless it is ``entitled``: the main thread waits for it). A task of few
+    ``steps`` is run as the Python that it is written in where its code would have to be compiled first.
     """
-    if not COMPILED:
-        run(task, 0)
+    if not COMPILED or (steps is not None and _is_done_before_it_compiles(task, steps)):
+        with np.errstate(all="ignore"):  # as kernels do
+            run(task, 0)
+        return
+    if is_rehearsal():
+        compiled_entry(*code_of(task))
         return
     memory = pack(task)
-    entry, address = _entry_of(task), ctypes.addressof(memory)
+    entry, address = compiled_entry(*code_of(task)), ctypes.addressof(memory)
     if workers > 1 and _may_enter_pool(entitled=entitled):
         status = _run_masked(entry, address, workers)
     else:

@@ -185,7 +185,8 @@ def make_bins(table, kept, most, workers):
         threads = workers if len(sample) * cells.n_columns >= PARALLEL_CELLS else 1
         scratch, counter = sort_scratch(bits.flat, len(sample), threads, with_rows=False), np.zeros(1, np.int64)
         ends = low.view(bits.flat.dtype), high.view(bits.flat.dtype)
-        launch(MakeBins(bits, form, scratch, sample, first, most, n_codes, *ends, exhaustive, counter), threads)
+        task = MakeBins(bits, form, scratch, sample, first, most, n_codes, *ends, exhaustive, counter)
+        launch(task, threads, steps=len(sample) * cells.n_columns)
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
     used = np.arange(MOST_BINS) < n_codes[:, None]
     low, high = (part.astype(np.float64)[used] for part in (low, high))
@@ -242,8 +243,11 @@ def _find_strays(table, bins, codes, workers, claims=None, columns=None):
     wanted[slice(None) if columns is None else columns] = 1
     for first, cells in table.numbers():
         counter = np.zeros(1, np.int64)
-        task = CodeRows(cells, edges, values, bins.n_codes, claims, wanted, codes, first, stray, places, counter)
-        launch(task, workers if cells.n_rows * cells.n_columns >= PARALLEL_CELLS else 1)
+        task, n_cells = (
+            CodeRows(cells, edges, values, bins.n_codes, claims, wanted, codes, first, stray, places, counter),
+            cells.n_rows * cells.n_columns,
+        )
+        launch(task, workers if n_cells >= PARALLEL_CELLS else 1, steps=4 * n_cells)
     return stray != 0
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, kernel, outlined
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.tasks import each_item, launch
 
@@ -105,7 +105,15 @@ def load_column(cells, column, kept, form, scratch):
         scratch.rows[i] = kept[i]
 
 
-@kernel
+def _sort_by_numpy(scratch, n):
+    order = np.argsort(scratch.keys[:n], kind="stable")
+    scratch.keys[:n] = scratch.keys[:n][order]
+    if len(scratch.rows) > 0:
+        scratch.rows[:n] = scratch.rows[:n][order]
+    return False
+
+
+@outlined(in_python=_sort_by_numpy)
 def sort_by_key(scratch, n):
     """Sort keys[:n] and rows[:n], if any; return whether the result lies in the other pair of arrays. Stable."""
     keys, rows, other_keys, other_rows, counts = scratch

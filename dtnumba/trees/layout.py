@@ -91,6 +91,18 @@ class Trees(NamedTuple):
     share: np.ndarray = NO_SHARES  # (m,) float64: of the parent's weight, for BY_SHARE; else empty
     surrogates: Surrogates = NO_SURROGATES
 
+    @classmethod
+    def of_leaves(cls, n_trees: int, width: int, policy: int = BY_CHILD, *, has_levels: bool = False) -> "Trees":
+        """Return trees of one leaf each, which says nothing; ``has_levels``: as where nodes test categories."""
+        ids, real = np.full(n_trees, LEAF, np.int32), np.zeros(n_trees)
+        root, value = np.arange(n_trees + 1, dtype=np.int64), np.zeros((n_trees, width))
+        maps = NO_MAP, np.empty(0, np.int32), NO_MAP, np.empty(0)
+        columns = root, ids, np.full(n_trees, np.nan), ids, ids, np.zeros(n_trees, np.uint8), value, *maps
+        trees = cls(*columns, np.zeros(n_trees, np.int64), real, real, real)
+        if has_levels:
+            trees = trees._replace(level_start=np.zeros(n_trees + 1, np.int64), level=np.zeros(1, np.int32))
+        return trees._replace(policy=policy, share=real if policy == BY_SHARE else NO_SHARES)
+
     @property
     def n_trees(self) -> int:
         """Number of trees, end to end."""

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from dtnumba.runtime.bits import lower_bound
+from dtnumba.runtime.instructions.bits import lower_bound
 from dtnumba.runtime.kernels import inline
 from dtnumba.trees.layout import STAYS
 

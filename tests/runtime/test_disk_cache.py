@@ -19,7 +19,7 @@ from numba import float64, types
 import dtnumba
 from dtnumba.criteria.classification import Gini
 from dtnumba.runtime import disk_cache
-from dtnumba.runtime.kernels import kernel
+from dtnumba.runtime.kernels import COMPILED, kernel
 
 PACKAGE = Path(dtnumba.__file__).parent
 
@@ -129,9 +129,9 @@ def test_kernels_compiled_without_bounds_checks_are_not_used_with_them(copy):
 
 
 def test_kernels_compiled_under_other_settings_of_numba_have_other_names(monkeypatch):
-    before = disk_cache._settings()
+    before = disk_cache.settings()
     monkeypatch.setattr(disk_cache.config, "OPT", 0)
-    assert disk_cache._settings() != before
+    assert disk_cache.settings() != before
 
 
 def double(x):
@@ -369,3 +369,28 @@ def test_an_edit_of_a_users_criterion_takes_effect_and_leaves_nothing_behind(cop
     for constant, answer in (("2", "0.5"), ("4", "1.0")):
         (copy.folder / "site" / "beside.py").write_text(BESIDE.replace("CONSTANT", constant))
         assert copy.ask(USERS.replace("CONSTANT", constant)) == [answer] * 3 + ["1", "True"]
+
+
+READ_ONLY = """
+import numpy as np
+from dtnumba.runtime import disk_cache
+if READ_ONLY:
+    disk_cache._usable = lambda folder, private: private and (folder.mkdir(parents=True, exist_ok=True) or True)
+missed = []
+disk_cache.ON_MISS = missed.append
+from dtnumba import DecisionTreeClassifier
+X = np.random.default_rng(0).normal(size=(100, 3))
+DecisionTreeClassifier().fit(X, X[:, 0] > 0).predict(X)
+print(len(missed), disk_cache.cache_folder())
+"""
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_what_others_compiled_is_loaded_from_a_folder_that_cannot_be_written(run_python, tmp_path):
+    settings = {"NUMBA_CACHE_DIR": tmp_path / "image", "HOME": tmp_path / "home", "DTNUMBA_QUIET": 1}
+    missed, _, folder = run_python("READ_ONLY = False" + READ_ONLY, **settings).partition(" ")
+    assert int(missed) > 0
+    assert "image" in folder
+    missed, _, folder = run_python("READ_ONLY = True" + READ_ONLY, **settings).partition(" ")
+    assert int(missed) == 0
+    assert "image" not in folder

@@ -13,7 +13,7 @@ import pytest
 
 import dtnumba
 from dtnumba.runtime import kernels, tasks
-from dtnumba.runtime.bits import lowest_bit
+from dtnumba.runtime.instructions.bits import lowest_bit
 from dtnumba.runtime.kernels import by_type, complaint, inline, kernel, kernel_type
 from dtnumba.runtime.tasks import launch, n_workers, take_ticket
 

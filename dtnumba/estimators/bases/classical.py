@@ -5,21 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dtnumba.estimators.bases.fit import predicting
 from dtnumba.estimators.bases.one_tree import ClassTree
 from dtnumba.estimators.bases.parameters import CATEGORICAL_FEATURES, N_JOBS, PRUNER, parameter
 from dtnumba.prediction.tree_view import TreeView
+from dtnumba.runtime.side_by_side import expecting
 from dtnumba.tables.categories import FROM_DTYPE
 from dtnumba.tables.weights import fixed_weights
+from dtnumba.trees.layout import BY_CHILD, Trees
 
 if TYPE_CHECKING:
     from dtnumba.estimators.bases.fit import TrainingData
-    from dtnumba.trees.layout import Trees
 
 
 class ClassicalTree(ClassTree):
     """One tree of one output of classes, grown by rules of its own and pruned."""
 
     _is_of_one_output = True
+    _policy_of_missing = BY_CHILD
     _grow: Any  # (table, outcome, weights) -> Trees
 
     def _learned(self, data: TrainingData) -> dict[str, Any]:
@@ -29,7 +32,14 @@ class ClassicalTree(ClassTree):
 
     def _learned_trees(self, data: TrainingData) -> Trees:
         """Return the tree of the rows of positive weight, pruned."""
-        return self._pruned(data, self._grow(data.table, data.outcome, fixed_weights(data.weight, data.table.n_rows)))
+        with expecting(lambda: self._rehearse(data)):
+            grown = self._grow(data.table, data.outcome, fixed_weights(data.weight, data.table.n_rows))
+        return self._pruned(data, grown)
+
+    def _rehearse(self, data: TrainingData) -> None:
+        """Ask for the kernels that predict and prune what is going to be grown."""
+        predicting(data.table, data.outcome, self._policy_of_missing)()
+        self._pruned(data, Trees.of_leaves(1, data.outcome.width, self._policy_of_missing))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from dtnumba.criteria.user_criterion import explain_compile_error
 from dtnumba.estimators.bases.estimator import Estimator
 from dtnumba.estimators.bases.held_out_rows import parted, read_validation_rows
@@ -14,14 +16,18 @@ from dtnumba.growth.binary.train import check_f_test, numbers_per_output, train_
 from dtnumba.growth.policies.constraints import constrained
 from dtnumba.growth.settings import UNLIMITED
 from dtnumba.growth.targets.choose import target_of
+from dtnumba.prediction.tree_view import TreeView
 from dtnumba.runtime import rng
+from dtnumba.runtime.side_by_side import expecting
 from dtnumba.tables.binned_table import read_features
 from dtnumba.tables.labels import Labels, codes_of
 from dtnumba.tables.table import read_table
 from dtnumba.tables.weights import read_weight
+from dtnumba.trees.layout import BY_CHILD, Trees
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -31,7 +37,6 @@ if TYPE_CHECKING:
     from dtnumba.tables.costs import ClassCosts
     from dtnumba.tables.labels import Values
     from dtnumba.tables.table import Seen, Table
-    from dtnumba.trees.layout import Trees
     from dtnumba.validation.early_stopping import ValidationRows
 
 
@@ -171,6 +176,22 @@ class Learner(Estimator):
         return criterion, settings
 
 
+def has_categories(table: Any) -> bool:
+    """Tell whether a table has a column of categories."""
+    nominal = getattr(table, "nominal", None)
+    return nominal is not None and bool(np.any(nominal))
+
+
+def predicting(table: Any, outcome: Any, policy: int = BY_CHILD) -> Callable[[], Any]:
+    """Return a rehearsal of the prediction of a tree for rows like those of its fit."""
+
+    def rehearsal() -> Any:
+        trees = Trees.of_leaves(1, outcome.width, policy, has_levels=has_categories(table))
+        return TreeView(trees, table.n_features, outcome.sizes).leaves(table)
+
+    return rehearsal
+
+
 def train_tree(table: Any, outcome: Any, criterion: Any, weights: Any, settings: Any) -> Trees:
     """Grow one tree over the rows of positive weight, by whichever growth knows the tests that are asked for.
 
@@ -178,11 +199,12 @@ def train_tree(table: Any, outcome: Any, criterion: Any, weights: Any, settings:
     """
     target = target_of(outcome, weights, criterion) if settings.options.are_plain else None
     try:
-        if target is not None:
-            return train_binary(table, target, criterion, weights, settings, outcome.width)
-        from dtnumba.growth.multiway.train import train_general
+        with expecting(predicting(table, outcome)):
+            if target is not None:
+                return train_binary(table, target, criterion, weights, settings, outcome.width)
+            from dtnumba.growth.multiway.train import train_general
 
-        return train_general(table, outcome, criterion, weights, settings)
+            return train_general(table, outcome, criterion, weights, settings)
     except Exception:
         target = target_of(outcome, weights, criterion) if target is None else target
         explain_compile_error(criterion, target, numbers_per_output(target))

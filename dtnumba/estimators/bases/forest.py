@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.criteria.user_criterion import explain_compile_error
+from dtnumba.estimators.bases.fit import has_categories
 from dtnumba.estimators.bases.fitted_forest import FittedForest
 from dtnumba.estimators.bases.prunable import drawn_by
 from dtnumba.growth.binary.train import numbers_per_output
 from dtnumba.growth.forest.drawn_rows import drawing_of
 from dtnumba.growth.forest.grow import grow_forest
 from dtnumba.growth.forest.plan import Draws, plan_forest
-from dtnumba.prediction.forest_view import ForestView
+from dtnumba.prediction.forest_view import FEW_STEPS, ForestView
 from dtnumba.runtime.progress import Monitor
+from dtnumba.runtime.side_by_side import expecting
 from dtnumba.tables.categories import check_same_levels
-from dtnumba.trees.layout import joined
+from dtnumba.trees.layout import Trees, joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from dtnumba.estimators.bases.fit import TrainingData
     from dtnumba.explain.importances import Importances
     from dtnumba.growth.forest.grow import ForestPlan
-    from dtnumba.trees.layout import Trees
 
 
 class Forest(FittedForest):
@@ -111,12 +112,19 @@ class Forest(FittedForest):
         )
         return plan_forest(data.table, data.outcome, weight, criterion, draws, settings)
 
+    @staticmethod
+    def _rehearse_prediction(data: TrainingData) -> None:
+        # So many trees that a few rows have a long way.
+        trees = Trees.of_leaves(FEW_STEPS, data.outcome.width, has_levels=has_categories(data.table))
+        ForestView(trees, data.table.n_features, data.outcome.sizes).means(data.table, "soft", 1)
+
     def _grown(self, data: TrainingData, plan: ForestPlan, first: int, monitor: Monitor) -> Trees | None:
         """Return the missing trees, as far as they were finished, by whichever growth knows the tests asked for."""
         n_trees, grown = int(self.n_estimators), None
         try:
             if first < n_trees and plan.general is None:
-                grown = grow_forest(plan, first, n_trees, partial(_run_growth, monitor))
+                with expecting(lambda: self._rehearse_prediction(data)):
+                    grown = grow_forest(plan, first, n_trees, partial(_run_growth, monitor))
             elif first < n_trees:
                 from dtnumba.growth.forest.grow_multiway import grow_many
 

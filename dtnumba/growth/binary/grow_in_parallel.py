@@ -13,6 +13,7 @@ import numpy as np
 
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.grow_subtree import (
+    GrowSubtrees,
     LikeOthers,
     add_node,
     at_node,
@@ -20,12 +21,11 @@ from dtnumba.growth.binary.grow_subtree import (
     choose_tested_split,
     constrain_children,
     find_split,
-    grow_some,
-    grow_whole,
+    grow_subtree,
     most_nodes,
     new_scratch,
 )
-from dtnumba.growth.nodes import Job, new_growing, with_candidates
+from dtnumba.growth.nodes import Job, Subtree, SubtreeKernels, new_growing, with_candidates
 from dtnumba.growth.policies.interactions import Interacting, allowed, feature_policy
 from dtnumba.growth.policies.monotonic import is_free
 from dtnumba.growth.policies.node_order import BestFirst, DepthFirst
@@ -33,10 +33,13 @@ from dtnumba.growth.policies.significance_test import NoTest
 from dtnumba.growth.splitters.contract import divide, score_features
 from dtnumba.growth.splitters.histogram import free_all
 from dtnumba.growth.targets.contract import is_pure, is_ranked, n_sums_of, rank_rows, store, sum_rows, weight_of, zero
+from dtnumba.growth.targets.plain import plain
 from dtnumba.runtime import rng
+from dtnumba.runtime.addresses import call_entry, compile_entries, entry_of
 from dtnumba.runtime.kernels import kernel, kernel_type
 from dtnumba.runtime.records import worker_part
 from dtnumba.runtime.tasks import launch, take_ticket
+from dtnumba.runtime.tiers import repays
 
 # Tables of fewer rows than this are grown by one thread: launching costs more than it saves.
 PARALLEL_ROWS = 4096
@@ -44,19 +47,8 @@ PARALLEL_ROWS = 4096
 SUBTREE_SHARE = 64
 # A dense table larger than this is not kept by node while all threads work together.
 KEPT_TABLE_BYTES = 1 << 23
-
-
-@kernel_type
-class GrowSubtrees(NamedTuple):
-    """Grow subtrees below open nodes, each by whichever worker is free."""
-
-    job: object
-    scratches: object
-    roots: np.ndarray  # (k,) int64, largest first
-    counter: np.ndarray
-
-    def run(self, worker):
-        grow_some(self.job, self.scratches, worker, self.roots, self.counter)
+# A row takes plain kernels so many seconds more a feature, and the faster ones take so many to compile.
+_LOST_A_ROW, _COMPILE_SECONDS = 2e-8, 0.3
 
 
 @kernel_type
@@ -216,10 +208,17 @@ def grow_tree(splitter, target, criterion, limits, n_features, n_per_output, n_r
     features = feature_policy(limits, n_features, groups)
     job = Job(splitter, target, criterion, limits, growing, order, features, n_features, n_per_output, LikeOthers())
     scratches = new_scratch(job, n_rows, 1 if alone else workers)
+    subtree = Subtree(job, worker_part(scratches, 0))
+    if alone and not repays([(grow_subtree, subtree, 3)], n_rows * n_features * _LOST_A_ROW, _COMPILE_SECONDS):
+        subtree = subtree._replace(job=job._replace(target=plain(target)))
+    compile_entries([(grow_subtree, subtree, 3)])
+    below = entry_of(grow_subtree, subtree)
     if alone:
-        grow_whole(job, scratches, n_rows)
+        subtree.scratch.place[:] = 0
+        add_node(growing, limits, 0, 0, n_rows, 0, np.uint64(rng.ROOT_KEY))
+        call_entry(below, subtree, 0, 0, 0)
     else:
-        _grow_together(job, scratches, n_rows, workers)
+        _grow_together(job._replace(calls=SubtreeKernels(below)), scratches, n_rows, workers)
     return growing
 
 

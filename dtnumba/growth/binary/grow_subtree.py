@@ -13,7 +13,7 @@ import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN, choose
 from dtnumba.growth import columns as col
-from dtnumba.growth.nodes import Candidates, Scratch, Work, with_limits, with_monotone
+from dtnumba.growth.nodes import Candidates, Scratch, Subtree, Work, with_limits, with_monotone
 from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.interactions import allowed, note_parent
 from dtnumba.growth.policies.monotonic import bound_children, for_node
@@ -40,9 +40,10 @@ from dtnumba.growth.targets.contract import (
     zero,
 )
 from dtnumba.runtime import rng
-from dtnumba.runtime.kernels import by_having, by_type, inline, jitable, kernel, kernel_type
+from dtnumba.runtime.addresses import call_at
+from dtnumba.runtime.kernels import by_having, by_type, entry, inline, jitable, kernel, kernel_type
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.records import worker_part
+from dtnumba.runtime.records import own_copy, worker_part
 from dtnumba.runtime.tasks import take_ticket
 
 # Deepest stack of a depth-first growth that takes the smaller child first: it halves at every push.
@@ -61,8 +62,8 @@ def _never(policy, job, scratch, node):
     return False
 
 
-def _nothing_grown(policy, job, scratch, root, free, chunk_end):
-    return free, chunk_end
+def _nothing_grown(policy, job, scratch, root):
+    pass
 
 
 is_small = by_type("is_small", _never)
@@ -117,6 +118,7 @@ def new_scratch(job, n, workers):
         per_worker(t, n_frontier, np.int64),
         splitter.new_scratch(n, workers),
         small,
+        per_worker(t, 2, np.int64),
     )
 
 
@@ -147,13 +149,41 @@ at_node = by_having("for_node", _narrow, _as_it_is)
 
 @inline
 def find_split(job, scratch, node):
-    """Look for the best split of an open node and write it, or make the node a leaf.
+    """Look for the best split of an open node and write it, or make the node a leaf."""
+    _among_allowed(job.features, job, scratch, node)
+
+
+# Where nothing is constrained, job and scratch go through untouched: to return a record is to copy it.
+def _among_some(features, job, scratch, node):
+    _within_bounds(job.limits.monotone, job, allowed(features, job.growing, scratch, node), node)
+
+
+def _among_all(features, job, scratch, node):
+    _within_bounds(job.limits.monotone, job, scratch, node)
+
+
+def _bounded(rule, job, scratch, node):
+    _seek(job, _narrow(rule, job, node), scratch, node)
+
+
+def _unbounded(rule, job, scratch, node):
+    _seek(job, job, scratch, node)
+
+
+for _way in (_among_some, _among_all, _bounded, _unbounded):
+    jitable(_way)
+_among_allowed = by_having("allowed", _among_some, _among_all)
+_within_bounds = by_having("for_node", _bounded, _unbounded)
+
+
+@inline
+def _seek(job, own_job, scratch, node):
+    """Look for the best split among the features of ``scratch``; ``own_job`` knows the bounds of the node's value.
 
     A constant feature counts among those drawn, but drawing goes on while every one so far was constant (scikit-learn's
     rule: no impure node stays a leaf for bad luck).
     """
     target, splitter, growing, limits = job.target, job.splitter, job.growing, job.limits
-    own_job, scratch = at_node(limits.monotone, job, node), allowed(job.features, growing, scratch, node)
     start, stop, p = growing.nodes[node, col.START], growing.nodes[node, col.STOP], len(scratch.features)
     total, sums = zero(target, scratch.work.total), growing.sums[node, 0]
     if sums[0] == col.UNKNOWN:
@@ -211,12 +241,13 @@ jitable(write_split)  # not inline: Python calls it, too, through ``choose_split
 
 
 @inline
-def take_pair(growing, free, chunk_end):
-    """Return room for two nodes, from ``free`` on or in a new chunk, and where the next ones go."""
-    if free == chunk_end:
-        free = growing.room[col.FIRST_CHUNK] + take_ticket(growing.room) * col.CHUNK
-        chunk_end = free + col.CHUNK
-    return free, free + 2, chunk_end
+def take_pair(growing, place):
+    """Return room for two nodes, in the chunk that the worker has a place in, or in a new one."""
+    if place[0] == place[1]:
+        place[0] = growing.room[col.FIRST_CHUNK] + take_ticket(growing.room) * col.CHUNK
+        place[1] = place[0] + col.CHUNK
+    place[0] += 2
+    return place[0] - 2
 
 
 @inline
@@ -253,10 +284,10 @@ def constrain_children(job, scratch, node, left):
 
 
 @inline
-def grow_below(job, scratch, root, free, chunk_end, floor):
-    """Grow everything below an open node; new nodes stand from ``free`` on, in a new chunk from ``chunk_end``.
+def grow_below(subtree, job, scratch, root, floor):
+    """Grow everything below an open node; nodes of at most ``floor`` rows are left open.
 
-    Nodes of at most ``floor`` rows are left open. Return where the next subtree of this worker may go on.
+    ``job`` and ``scratch`` are the subtree's, where LLVM keeps them in registers.
     """
     growing, splitter, limits = job.growing, job.splitter, job.limits
     nodes, frontier, n_leaves, n_frontier = growing.nodes, scratch.frontier, np.int64(1), np.int64(0)
@@ -267,8 +298,8 @@ def grow_below(job, scratch, root, free, chunk_end, floor):
         for node in (small, large):
             if nodes[node, col.FEATURE] == col.OPEN:
                 if nodes[node, col.STOP] - nodes[node, col.START] > floor or node == root:
-                    if is_small(job.small, job, scratch, node):
-                        free, chunk_end = grow_small(job.small, job, scratch, node, free, chunk_end)
+                    if job.calls.small != 0 and is_small(job.small, job, scratch, node):
+                        call_at(job.calls.small, subtree, node, np.int64(0), np.int64(0))
                     else:
                         find_split(job, scratch, node)
                 else:
@@ -281,7 +312,7 @@ def grow_below(job, scratch, root, free, chunk_end, floor):
         if n_frontier == 0 or n_leaves >= limits.max_leaves or growing.halt[0] != 0:
             break
         node = pop(job.order, growing, frontier, n_frontier)
-        left, free, chunk_end = take_pair(growing, free, chunk_end)
+        left = take_pair(growing, scratch.place)
         n_leaves, n_frontier = n_leaves + 1, n_frontier - 1
         border = divide(splitter, job, scratch, node)
         add_children(growing, limits, node, border, left)
@@ -295,7 +326,6 @@ def grow_below(job, scratch, root, free, chunk_end, floor):
         large = 2 * left + 1 - small
     for i in range(n_frontier):
         nodes[frontier[i], col.FEATURE] = col.LEAF
-    return free, chunk_end
 
 
 @kernel
@@ -308,20 +338,37 @@ def choose_tested_split(job, scratches, node, n, weight):
     choose_split(job, scratch, node, n, weight)
 
 
-@kernel
-def grow_whole(job, scratches, n_rows):
-    """Grow a tree over all rows, on one thread."""
-    scratch = worker_part(scratches, np.int64(0))
-    add_node(job.growing, job.limits, np.int64(0), np.int64(0), n_rows, np.int64(0), np.uint64(rng.ROOT_KEY))
-    grow_below(job, scratch, np.int64(0), np.int64(0), np.int64(0), np.int64(0))
+@entry
+def grow_subtree(subtree, root, floor, _):
+    """Grow everything below an open node; nodes of at most ``floor`` rows are left open."""
+    own = own_copy(subtree)
+    grow_below(subtree, own.job, own.scratch, root, floor)
+    return np.int64(0)
 
 
-@kernel
-def grow_some(job, scratches, worker, roots, counter):
-    """Grow the subtrees below open nodes, the next free one, until none is left."""
-    scratch, free, chunk_end = worker_part(scratches, worker), np.int64(0), np.int64(0)
-    while True:
-        k = take_ticket(counter)
-        if k >= len(roots):
-            break
-        free, chunk_end = grow_below(job, scratch, roots[k], free, chunk_end, np.int64(0))
+@entry
+def grow_few_rows(subtree, root, _, __):
+    """Grow everything below an open node of few rows, as the job's way to do that says."""
+    own = own_copy(subtree)
+    grow_small(own.job.small, own.job, own.scratch, root)
+    return np.int64(0)
+
+
+@kernel_type
+class GrowSubtrees(NamedTuple):
+    """Grow subtrees below open nodes, each by whichever worker is free."""
+
+    job: object
+    scratches: object
+    roots: np.ndarray  # (k,) int64, largest first
+    counter: np.ndarray
+
+    def run(self, worker):
+        scratch = worker_part(self.scratches, worker)
+        subtree = Subtree(self.job, scratch)
+        scratch.place[0] = scratch.place[1] = 0
+        while True:
+            k = take_ticket(self.counter)
+            if k >= len(self.roots):
+                break
+            call_at(self.job.calls.below, subtree, self.roots[k], np.int64(0), np.int64(0))

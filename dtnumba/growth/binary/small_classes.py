@@ -21,16 +21,16 @@ from dtnumba.growth.targets.contract import (
     sums_of_bits,
     weight_of,
 )
-from dtnumba.runtime.bits import bit_count, lowest_bit
-from dtnumba.runtime.kernels import COMPILED, inline, kernel_type
-from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.vector_compare import (
+from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
+from dtnumba.runtime.instructions.vector_compare import (
     at_least_among_8,
     at_most_among_64,
     equal_among_64,
     largest_of,
     least_above_among_64,
 )
+from dtnumba.runtime.kernels import COMPILED, inline, kernel_type
+from dtnumba.runtime.memory import per_worker
 
 _FEW, _ONE, _TWO, _ALL = np.uint64(FEW), np.uint64(1), np.uint64(2), ~np.uint64(0)
 # Cuts scored at once, without a remainder that would be scored one by one.
@@ -101,8 +101,8 @@ class OnBits(NamedTuple):
         n = nodes[root, col.STOP] - nodes[root, col.START]
         return _find_split(job.splitter, job, scratch, n, node, members, total)
 
-    def grow(self, job, scratch, root, free, chunk_end):
-        return grow_small_subtree(self, job, scratch, root, free, chunk_end)
+    def grow(self, job, scratch, root):
+        grow_small_subtree(self, job, scratch, root)
 
     def leave(self, job, scratch, node, members):
         pass  # sums of counts do not ask where rows are

@@ -26,10 +26,8 @@ from dtnumba.growth.targets.contract import (
     split_score,
     weight_of,
 )
-from dtnumba.runtime.bits import bit_count, lowest_bit
-from dtnumba.runtime.kernels import COMPILED, inline, kernel_type
-from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.vector_compare import (
+from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
+from dtnumba.runtime.instructions.vector_compare import (
     above_among_8,
     at_most_among_64,
     equal_among_64,
@@ -37,7 +35,9 @@ from dtnumba.runtime.vector_compare import (
     largest_of,
     least_above_among_64,
 )
-from dtnumba.runtime.vector_sums import add_up_to_8, add_up_to_16, sum_up_4, sum_up_8
+from dtnumba.runtime.instructions.vector_sums import add_up_to_8, add_up_to_16, sum_up_4, sum_up_8
+from dtnumba.runtime.kernels import COMPILED, inline, kernel_type
+from dtnumba.runtime.memory import per_worker
 
 _FEW, _ALL = np.uint64(FEW), ~np.uint64(0)
 _ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -90,8 +90,8 @@ class OnSums(NamedTuple):
 
     needs = "load_numbers"  # of the target
 
-    def grow(self, job, scratch, root, free, chunk_end):
-        return grow_small_subtree(self, job, scratch, root, free, chunk_end)
+    def grow(self, job, scratch, root):
+        grow_small_subtree(self, job, scratch, root)
 
     def new_scratch(self, codes, n_drawn, workers):
         return _new_sum_scratch(codes, n_drawn, workers)

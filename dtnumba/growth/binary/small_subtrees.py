@@ -14,7 +14,7 @@ is_small(job, scratch, node)           whether an open node is to be the root of
 begin(job, scratch, start, n)          take what the rows at [start, start + n) add to sums
 split(job, scratch, root, node, members, total)  write the best split of a node and return which of its rows go left,
                                        or make it a leaf
-grow(job, scratch, root, free, chunk_end)  ``grow_small_subtree``
+grow(job, scratch, root)               ``grow_small_subtree``
 leave(job, scratch, node, members)     put the rows of a leaf where the leaf says that they are
 """
 
@@ -25,9 +25,9 @@ from dtnumba.growth.binary.grow_subtree import LikeOthers, add_children, mark_co
 from dtnumba.growth.policies.monotonic import AnyShape
 from dtnumba.growth.policies.significance_test import NoTest
 from dtnumba.growth.targets.contract import load, store, sum_rows, zero
-from dtnumba.runtime.bits import bit_count, lowest_bit
+from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
+from dtnumba.runtime.instructions.vector_sums import turn_8_by_8
 from dtnumba.runtime.kernels import by_type, inline
-from dtnumba.runtime.vector_sums import turn_8_by_8
 
 FEW = 64  # bits of a word
 _FEW, _ONE, _THREE, _ALL = np.uint64(FEW), np.uint64(1), np.uint64(3), ~np.uint64(0)
@@ -57,8 +57,8 @@ def small_subtrees(kinds, splitter, target, criterion, limits, groups):
 
 
 @inline
-def grow_small_subtree(policy, job, scratch, root, free, chunk_end):
-    """Grow everything below an open node of at most 64 rows; return where the next nodes of this worker go."""
+def grow_small_subtree(policy, job, scratch, root):
+    """Grow everything below an open node of at most 64 rows."""
     growing, small, target, splitter = job.growing, scratch.small, job.target, job.splitter
     nodes, start = growing.nodes, growing.nodes[root, col.START]
     n = nodes[root, col.STOP] - start
@@ -78,7 +78,7 @@ def grow_small_subtree(policy, job, scratch, root, free, chunk_end):
         if nodes[node, col.FEATURE] == col.LEAF:
             leave(policy, job, scratch, node, members)
             continue
-        left, free, chunk_end = take_pair(growing, free, chunk_end)
+        left = take_pair(growing, scratch.place)
         n_nodes += 2
         add_children(growing, job.limits, node, nodes[node, col.START] + np.int64(bit_count(left_rows)), left)
         for k in range(2):  # the left one is put on top: nodes are taken in the order of their numbers
@@ -88,8 +88,7 @@ def grow_small_subtree(policy, job, scratch, root, free, chunk_end):
             else:
                 small.waiting[n_waiting], small.members[n_waiting] = child, own
                 n_waiting += 1
-    mark_contiguous(growing, root, n_nodes, free)
-    return free, chunk_end
+    mark_contiguous(growing, root, n_nodes, scratch.place[0])
 
 
 @inline

@@ -17,8 +17,8 @@ from dtnumba.growth.policies.monotonic import clip_values
 from dtnumba.growth.splitters.candidates import NOTHING
 from dtnumba.growth.targets.contract import put
 from dtnumba.growth.targets.leaf_values import Summary, describe, row_at
-from dtnumba.runtime.bits import prefetch
-from dtnumba.runtime.kernels import kernel, kernel_type
+from dtnumba.runtime.instructions.bits import prefetch
+from dtnumba.runtime.kernels import kernel, kernel_type, quickly
 from dtnumba.runtime.memory import per_worker, sparse_empty
 from dtnumba.runtime.records import worker_part
 from dtnumba.runtime.tasks import launch, take_ticket
@@ -27,6 +27,7 @@ from dtnumba.trees.layout import NO_LEVELS, NO_MAP, Trees
 
 # Fewer rows than this are summed by one thread.
 PARALLEL_FINISH_ROWS = 20_000
+_FEW_NODES = 4096
 _AHEAD = np.uint64(16)  # nodes asked for ahead of numbering them
 
 
@@ -110,7 +111,8 @@ def _numbered(growing):
     """Return the nodes of a grown tree in canonical order."""
     capacity = len(growing.nodes)
     order, left, stack = (sparse_empty(capacity, np.int64) for _ in range(3))  # what no node touches costs no memory
-    m = number_nodes(growing.nodes, order, left, stack)
+    number = quickly(number_nodes) if capacity < _FEW_NODES else number_nodes
+    m = number(growing.nodes, order, left, stack)
     order, left = order[:m], left[:m].astype(np.int32)
     inner = left != col.LEAF
 
@@ -138,7 +140,8 @@ def _summarise(columns, target, criterion, splitter, width, workers):
     # Where the order of the rows counts, a parent's is made of its children's.
     threads = workers if n_rows >= PARALLEL_FINISH_ROWS and target.n_weights > 0 else 1
     sums, seen = per_worker(threads, target.n_stats, np.int64), per_worker(threads, getattr(target, "n_moments", 1))
-    launch(DescribeNodes(target, criterion, splitter, summary, sums, seen, np.zeros(1, np.int64)), threads)
+    task = DescribeNodes(target, criterion, splitter, summary, sums, seen, np.zeros(1, np.int64))
+    launch(task, threads, steps=int((summary.stop - summary.start).sum()) + 10 * m)
     return summary
 
 
@@ -161,7 +164,8 @@ def _levels_of(splitter, columns):
         return NO_MAP, NO_LEVELS
     out = np.empty(int((columns.stop[left] - columns.start[left]).sum()), np.int32)
     level_stop, own = np.empty(len(columns.feature), np.int64), splitter.new_scratch(0, 1)
-    _note_levels(splitter, worker_part(own, 0), columns, level_stop, out)
+    note = quickly(_note_levels) if len(out) < PARALLEL_FINISH_ROWS else _note_levels
+    note(splitter, worker_part(own, 0), columns, level_stop, out)
     return np.concatenate([NO_MAP, level_stop]), out[: level_stop[-1]].copy()
 
 

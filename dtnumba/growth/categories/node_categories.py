@@ -11,8 +11,8 @@ import numpy as np
 
 from dtnumba.growth.targets.contract import clear_bin, item_of, put_item, rows_in
 from dtnumba.growth.targets.leaf_values import row_at
-from dtnumba.runtime.bits import lowest_bit, nonzero_among_64, prefetch
-from dtnumba.runtime.kernels import inline, kernel_type
+from dtnumba.runtime.instructions.bits import lowest_bit, nonzero_among_64, prefetch
+from dtnumba.runtime.kernels import inline, kernel_type, outlined
 from dtnumba.runtime.memory import per_worker
 
 _AHEAD = 16  # rows whose codes are asked for ahead
@@ -86,15 +86,18 @@ def new_level_scratch(splitter, n, workers):
     )
 
 
-@inline
+@outlined
 def sum_batch(target, splitter, own, k, start, stop):
-    """Sum up rows by category for the k features of ``own.batch``, a table each; loops of known length are unrolled."""
+    """Sum up rows by category for the k features of ``own.batch``, a table each; loops of known length are unrolled.
+
+    Numba would compile a function of its own for each literal, where LLVM needs none to know the number.
+    """
     if k == 3:
-        _sum_several(target, splitter, own, 3, start, stop)
+        _sum_several(target, splitter, own, np.int64(3), start, stop)
     elif k == 2:
-        _sum_several(target, splitter, own, 2, start, stop)
+        _sum_several(target, splitter, own, np.int64(2), start, stop)
     else:
-        _sum_several(target, splitter, own, 1, start, stop)
+        _sum_several(target, splitter, own, np.int64(1), start, stop)
 
 
 @inline
@@ -114,7 +117,7 @@ def _sum_several(target, splitter, own, k, start, stop):
             table += stride
 
 
-@inline
+@outlined
 def list_present(target, splitter, own, f, table, base, start, stop):
     """Write the categories of a node's rows in ascending order, without missing ones; return how many there are."""
     n, missing = stop - start, np.int64(splitter.n_levels[f])
@@ -193,7 +196,7 @@ def list_marked(splitter, own, f, start, stop):
     return m - (m > 0 and own.present[m - 1] == splitter.n_levels[f])
 
 
-@inline
+@outlined
 def forget_sums(target, splitter, own, f, table, base, m):
     """Set the sums of the categories of a node to zero, those of missing values too."""
     width = np.uint64(splitter.width)

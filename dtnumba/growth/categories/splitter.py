@@ -36,10 +36,10 @@ from dtnumba.growth.policies.feature_sampling import side_by_side
 from dtnumba.growth.splitters.candidates import CONSTANT, NOTHING
 from dtnumba.growth.splitters.coded_rows import with_code_table
 from dtnumba.growth.splitters.contract import begin, divide, inherit, release, score_features, with_codes, with_rows
-from dtnumba.growth.splitters.histogram import fill_some
+from dtnumba.growth.splitters.fill_tables import fill_some
 from dtnumba.growth.splitters.scans.scan_bins import Tables, forget_marks, scan_bins
 from dtnumba.growth.targets.leaf_values import row_at, row_in_order
-from dtnumba.runtime.kernels import by_having, by_type, inline, jitable, kernel_type
+from dtnumba.runtime.kernels import by_having, by_type, inline, jitable, kernel_type, outlined
 from dtnumba.runtime.records import replacing
 
 
@@ -179,7 +179,7 @@ def _no_levels(splitter, own, feature, kind, start, stop, out, at):
 note_levels = by_type("note_levels", _no_levels)
 
 
-@inline
+@outlined
 def _left_levels(splitter, job, scratch, node, f):
     """Return how many categories go left; they stand in ``own.kept`` from the node's start on."""
     nodes, own = job.growing.nodes, scratch.own
@@ -197,12 +197,18 @@ def _left_levels(splitter, job, scratch, node, f):
     return c
 
 
+@outlined
+def _score_numbers(splitter, job, scratch, node, first, last, total):
+    """Write the best split of features that are numbers; return how many vary."""
+    return score_features(splitter.inner, job, with_own(scratch, scratch.own.inner), node, first, last, total)
+
+
 def _arrange_by_sums(target, splitter, job, scratch, node, f):
     """Write the categories of a node and the order in which they were cut; return how many there are."""
     nodes, own, base = job.growing.nodes, scratch.own, np.uint64(0)
     start, stop = np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP])
     own.batch[0] = f
-    sum_batch(target, splitter, own, 1, start, stop)
+    sum_batch(target, splitter, own, np.int64(1), start, stop)
     m = list_present(target, splitter, own, f, own.tables, base, start, stop)
     arrange(target, splitter, job, scratch, node, f, own.tables, base, m)
     forget_sums(target, splitter, own, f, own.tables, base, m)
@@ -221,7 +227,7 @@ def _score_by_sums(target, splitter, job, scratch, node, first, last, total):
         if splitter.is_level[features[i]]:
             varying += part_two_rows(target, splitter, job, scratch, node, features[i], total)
         else:
-            varying += score_features(splitter.inner, job, with_own(scratch, scratch.own.inner), node, i, i + 1, total)
+            varying += _score_numbers(splitter, job, scratch, node, i, i + 1, total)
         i += 1
     return varying
 
@@ -239,10 +245,10 @@ def _score_apart(splitter, job, scratch, node, first, last, total):
         else:
             while end < last and not splitter.is_level[features[end]]:
                 end += 1
-            varying += score_features(splitter.inner, job, with_own(scratch, scratch.own.inner), node, i, end, total)
+            varying += _score_numbers(splitter, job, scratch, node, i, end, total)
         i = end
         if k == len(own.batch) or (k > 0 and i == last):
-            sum_batch(target, splitter, own, k, nodes[node, col.START], nodes[node, col.STOP])
+            sum_batch(target, splitter, own, k, np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP]))
             for j in range(k):
                 base, f = np.uint64(j) * stride, own.batch[j]
                 varying += score_sums(target, splitter, job, scratch, node, f, own.tables, base, total) != CONSTANT
@@ -260,7 +266,7 @@ def score_drawn(splitter, job, scratch, node, first, last, total):
     n, stride = nodes[node, col.STOP] - nodes[node, col.START], splitter.inner.n_bins * splitter.inner.width
     is_single = chooses_by_more(job.criterion) or side_by_side(job.features)
     start, stop, width = nodes[node, col.START], nodes[node, col.STOP], splitter.inner.width
-    fill_some(splitter.inner, width, target, own, features, first, last, start, stop)
+    fill_some(target, splitter.inner, width, own, features, first, last, start, stop)
     varying, i = 0, first
     while i < last:
         f, end, base, slot = features[i], i + 1, (i - first) * stride, i - first
@@ -287,7 +293,7 @@ def _score_by_ranks(target, splitter, job, scratch, node, first, last, total):
         else:
             while end < last and not splitter.is_level[features[end]]:
                 end += 1
-            varying += score_features(splitter.inner, job, with_own(scratch, scratch.own.inner), node, i, end, total)
+            varying += _score_numbers(splitter, job, scratch, node, i, end, total)
         i = end
     return varying
 

@@ -16,7 +16,7 @@ from dtnumba.growth.splitters.candidates import all_are_legal, bar_above, heavy_
 from dtnumba.growth.targets.contract import add, keep, rest, rows_in, split_score, take, zero
 from dtnumba.growth.targets.leaf_values import row_at
 from dtnumba.runtime import rng
-from dtnumba.runtime.kernels import inline
+from dtnumba.runtime.kernels import inline, outlined
 
 # Which subsets are candidates (CategorySplitter.how).
 IN_ORDER, ONE_VS_REST, DRAWN_SUBSET = 0, 1, 2
@@ -32,7 +32,7 @@ _OPPOSITE = 1  # an odd kind is the other side of the one before; of bits, the o
 _ONE = np.uint64(1)
 
 
-@inline
+@outlined
 def arrange(target, splitter, job, scratch, node, f, table, base, m):
     """Write the order in which the categories present are cut; return whether all subsets are to be tried.
 
@@ -63,7 +63,7 @@ def draw_subset(job, own, node, f, m):
         own.chosen[rng.below(rng.mix(key, _TURNED), m)] ^= np.uint8(1)
 
 
-@inline
+@outlined
 def score_sums(target, splitter, job, scratch, node, f, table, base, total):
     """Write the best binary split on a category summed up from ``base`` on; return CONSTANT, BARREN or FOUND.
 
@@ -97,7 +97,7 @@ def score_sums(target, splitter, job, scratch, node, f, table, base, total):
     return cand.FOUND if found[0] > 0 else cand.BARREN
 
 
-@inline
+@outlined
 def _best_set(target, splitter, job, scratch, sums, sets, total, n):
     """Return ((number of the best subset, 0 for none; side of missing rows; rows left), sums of the left child).
 
@@ -155,7 +155,7 @@ def _set_of(splitter, own, tries_all, n_sets, k):
     return np.int64(AMONG) if tries_all else np.int64(PREFIX), np.int64(k)
 
 
-@inline
+@outlined
 def _record(target, job, scratch, f, total, left, split, counts):
     """Write the best split among the candidates, the lighter child as the left one; return its kind and number."""
     (kind, number, side, n_left), (n, m, has_missing) = split, counts
@@ -180,7 +180,7 @@ def opposite(kind, number, m):
     return np.int64(kind) - (_OPPOSITE), number
 
 
-@inline
+@outlined
 def keep_left(own, out, node, f, start, m, kind, number):
     """Keep the left categories of the best split of a node so far; ``own.chosen`` has those of a draw.
 
@@ -192,7 +192,7 @@ def keep_left(own, out, node, f, start, m, kind, number):
         kept_of[start, 2] = write_left(own, start, m, kind, number)
 
 
-@inline
+@outlined
 def write_left(own, start, m, kind, number):
     """Write the categories that go left to ``own.kept`` from ``start`` on; return how many there are."""
     chosen, c = own.chosen, np.int64(0)
@@ -227,7 +227,7 @@ def log_left(own, node, start, border, c):
     own.logged[0, 0] = at + c if fits else at
 
 
-@inline
+@outlined
 def part_two_rows(target, splitter, job, scratch, node, f, total):
     """Write the split of a node's only two rows by a categorical feature; return 1 where they differ in it, else 0.
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from dtnumba.growth.chaid.chi_squared_and_f import N_FINDING, STATISTIC
 from dtnumba.growth.chaid.merge_categories import MergeRules, new_scratch
-from dtnumba.growth.chaid.test_node import Findings, NodeTables, study_node
+from dtnumba.growth.chaid.test_node import Findings, NodeStudy, NodeTables, study_node
+from dtnumba.runtime.addresses import call_entry, compile_entries, entry_of
 from dtnumba.trees.layout import LEAF, STAYS
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class ChaidGrowth:
         self._y, self._rules, self._limits = outcome.y, rules, limits
         self._scratch, self._found = new_scratch(most, width), new_findings(n_codes)
         self._rows = np.arange(n)
+        self._study = NodeStudy(self._cells, self._rules, self._scratch, self._found, self._rows)
         self._start, self._stop, self._depth, self._left = [0], [n], [0], [LEAF]
         self._splits: list[ChaidSplit | None] = [None]
         self._best = [np.full(N_BEST, np.nan)]
@@ -85,12 +87,13 @@ class ChaidGrowth:
     def grown(self) -> GrownChaid:
         """Return the nodes of the tree, grown to the end."""
         root, waiting = new_findings(self._cells.n_codes), [0]
+        compile_entries([(study_node, self._study, 3)])
         while waiting:
             node = waiting.pop()
             if self._is_finished(node):
                 continue
             extent = self._start[node], self._stop[node]
-            study_node(self._cells, self._rules, self._scratch, self._found, self._rows, *extent)
+            call_entry(entry_of(study_node, self._study), self._study, *extent, 0)
             if node == 0:
                 root = Findings(*(column.copy() for column in self._found))
             split = self._choose(node)

@@ -16,7 +16,8 @@ from dtnumba.growth.chaid.merge_categories import (
     most_alike_of,
     take_groups,
 )
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import entry, inline
+from dtnumba.runtime.records import own_copy
 
 
 class NodeTables(NamedTuple):
@@ -128,12 +129,21 @@ def _write_children(scratch, child, first, n_codes, m):
         child[first + scratch.slot_code[s]] = scratch.near[scratch.group[s]]
 
 
-@kernel
-def study_node(cells, rules, scratch, found, rows, start, stop):
-    """Write the test of every predictor by the rows of a node: its groups, statistic and adjusted chance.
+class NodeStudy(NamedTuple):
+    """What ``study_node`` is handed by address."""
 
-    rows (n,) int64
-    """
+    cells: NodeTables
+    rules: object
+    scratch: object
+    found: Findings
+    rows: np.ndarray  # (n,) int64
+
+
+@entry
+def study_node(given, start, stop, _):
+    """Write the test of every predictor by the rows of a node: its groups, statistic and adjusted chance."""
+    own = own_copy(given)
+    cells, rules, scratch, found, rows = own.cells, own.rules, own.scratch, own.found, own.rows
     for f in range(len(cells.n_codes)):
         count_rows(cells, f, rows, start, stop)
         m = _list_categories(cells, scratch, rules.statistic, f)
@@ -151,3 +161,4 @@ def study_node(cells, rules, scratch, found, rows, start, stop):
         log_b = log_multiplier(rules.multiplier, full_kind, m, n_groups, scratch.row)
         found.adjusted[f], found.n_groups[f] = min(scratch.finding[LOG_P] + log_b, 0.0), n_groups
         _write_children(scratch, found.child, found.first[f], cells.n_codes[f], m)
+    return np.int64(0)

@@ -14,7 +14,7 @@ from dtnumba.growth.policies.monotonic import clip_nodes
 from dtnumba.growth.splitters.candidates import NOTHING
 from dtnumba.growth.targets.contract import put
 from dtnumba.growth.targets.leaf_values import Summary, describe, describe_inner, prefetch_rows, row_at
-from dtnumba.runtime.bits import prefetch
+from dtnumba.runtime.instructions.bits import prefetch
 from dtnumba.runtime.kernels import by_having, inline, jitable
 from dtnumba.runtime.memory import sparse_empty
 from dtnumba.runtime.tasks import take_many

@@ -14,11 +14,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.growth import columns as col
-from dtnumba.growth.binary.grow_subtree import add_node, grow_below, most_nodes, new_scratch
+from dtnumba.growth.binary.grow_subtree import (
+    LikeOthers,
+    add_node,
+    grow_few_rows,
+    grow_subtree,
+    most_nodes,
+    new_scratch,
+)
 from dtnumba.growth.forest.arena import ROWS_AHEAD, Arena, Ends, n_levels_kept, new_arena, put_away, trees_of_arena
 from dtnumba.growth.forest.bootstrap_rows import list_rows, sample, weigh
 from dtnumba.growth.nodes import (
     Job,
+    Subtree,
+    SubtreeKernels,
     new_growings,
     with_cuts_key,
     with_features,
@@ -45,13 +54,16 @@ from dtnumba.growth.targets.contract import (
     with_scratch,
     zero,
 )
+from dtnumba.growth.targets.plain import plain
 from dtnumba.runtime import rng
-from dtnumba.runtime.bits import copy_row, prefetch
-from dtnumba.runtime.column_blocks import SPARE_BYTES
+from dtnumba.runtime.addresses import call_at, compile_entries, entry_of
+from dtnumba.runtime.instructions.bits import copy_row, prefetch
+from dtnumba.runtime.instructions.column_blocks import SPARE_BYTES
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker, sparse_empty
 from dtnumba.runtime.records import worker_part
-from dtnumba.runtime.tasks import take_ticket
+from dtnumba.runtime.tasks import code_of, take_ticket
+from dtnumba.runtime.tiers import repays
 from dtnumba.trees.layout import Trees, joined
 
 if TYPE_CHECKING:
@@ -64,6 +76,9 @@ if TYPE_CHECKING:
 SUBTREE_BYTES = 1 << 20
 # Rows times trees that one thread grows alone: 100 trees on iris take 2.5 ms, and a pool may take longer to wake up.
 SERIAL_ROWS = 1 << 15
+# A row of a node, by a feature, takes plain kernels so many seconds more (100k rows x 28, of which 5 are drawn: 179
+# against 92 ms for 20 trees); the faster ones take so many to compile.
+_LOST_A_CUT, _COMPILE_SECONDS = 0.5e-9, 2.5
 _BLOCK = 16  # bytes that are copied at once, and at least as many rows
 
 
@@ -125,7 +140,7 @@ class GrowForest(NamedTuple):
 @inline
 def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
     """Grow a tree over rows[:n]."""
-    job, nodes, free, chunk_end = task.job, growing.nodes, np.int64(0), np.int64(0)
+    job, nodes = task.job, growing.nodes
     sums = sum_rows(target, splitter, zero(target, scratch.work.total), np.int64(0), n)
     total = weight_of(target, sums)
     limits = with_total(with_min_weight(job.limits, task.min_weight_share * total), total)
@@ -133,6 +148,7 @@ def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
     job = with_features(with_growing(job, growing), with_key(job.features, task.streams[tree, 0]))
     job = with_target(with_splitter(with_limits(job, limits), splitter), target)
     growing.room[col.NEXT_CHUNK], growing.room[col.FIRST_CHUNK] = 0, 1
+    scratch.place[0] = scratch.place[1] = 0
     add_node(growing, limits, np.int64(0), np.int64(0), n, np.int64(0), np.uint64(rng.ROOT_KEY))
     store(target, sums, growing.sums[0, 0])
     k, n_roots = np.int64(0), np.int64(1)
@@ -146,12 +162,12 @@ def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
                 part = with_target(part, gather(target, own, room.rows, start, stop))
                 _copy_codes(splitter.codes, room, start, stop)
                 part = with_splitter(part, with_codes(splitter, room.small_codes))
-            free, chunk_end = grow_below(part, scratch, k, free, chunk_end, np.int64(0) if is_small else task.floor)
+            call_at(job.calls.below, Subtree(part, scratch), k, np.int64(0) if is_small else task.floor, np.int64(0))
             if is_small:
                 for i in range(start, stop):
                     room.rows[i] = room.small_rows[room.rows[i]]
             if k == 0 and not is_small:
-                n_roots = max(free, np.int64(1))
+                n_roots = max(scratch.place[0], np.int64(1))
         k += 1
 
 
@@ -169,6 +185,27 @@ def _copy_codes(codes, room, start, stop):
             for f in range(p):
                 room.small_codes[i - start, f] = codes[row, f]
         room.rows[i] = i - start
+
+
+def _kernels_of(task):
+    """Return the kernels that a task needs, as ``compile_entries`` takes them: itself, then its SubtreeKernels."""
+    subtree, grows_small = _first_subtree(task), not isinstance(task.job.small, LikeOthers)
+    return [code_of(task), (grow_subtree, subtree, 3), *[(grow_few_rows, subtree, 3)] * grows_small]
+
+
+def _seconds_lost(plan, n_trees):
+    """Return about how much longer such trees take with plain kernels."""
+    rows, n_drawn = plan.most_rows, plan.settings.n_drawn
+    return n_trees * rows * n_drawn * np.log2(rows + 1.0) * _LOST_A_CUT
+
+
+def _first_subtree(task):
+    """Return what the first worker hands to kernels, of a tree without rows: for the types of its parts."""
+    own, room, growing = (worker_part(part, 0) for part in (task.own, task.room, task.job.growing))
+    splitter = with_rows(task.job.splitter, room.rows, 0)
+    target = weigh(task.sampling, with_scratch(task.job.target, own), own, room.counts, room.rows, 0)
+    job = with_target(with_splitter(with_growing(task.job, growing), splitter), target)
+    return Subtree(job, worker_part(task.scratches, 0))
 
 
 class ForestPlan(NamedTuple):
@@ -196,9 +233,33 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
 
     ``run(task, workers)`` launches a task and returns whether it was stopped.
     """
+    is_small = plan.most_rows * (n_trees - first) < SERIAL_ROWS
+    workers = 1 if is_small else min(plan.settings.workers, n_trees - first)
+    task = _task_of(plan, first, n_trees, workers)
+    wanted = _kernels_of(task)
+    if not repays(wanted, _seconds_lost(plan, n_trees - first), _COMPILE_SECONDS):
+        task = _task_of(plan._replace(target=plain(plan.target), small=LikeOthers()), first, n_trees, workers)
+        wanted = _kernels_of(task)
+    compile_entries(wanted)
+    task = task._replace(job=task.job._replace(calls=SubtreeKernels(*[entry_of(*kernel[:2]) for kernel in wanted[1:]])))
+    parts = []
+    while True:
+        stopped = run(task, workers)
+        parts.append(trees_of_arena(task.arena))
+        first = task.first + int(task.arena.done[0])
+        if stopped or first >= n_trees:
+            break
+        task = task._replace(first=first, arena=_arena_of(plan, task, n_trees - first), counter=np.zeros(1, np.int64))
+    return joined([part for part in parts if part.n_trees])
+
+
+def _arena_of(plan, task, n_trees):
+    return new_arena(task.room.ids.shape[-1], n_trees, plan.width, task.room.levels.shape[-1])
+
+
+def _task_of(plan, first, n_trees, workers):
+    """Return the task of growing trees first .. n_trees - 1, without the kernels that it calls."""
     settings, n_most = plan.settings, plan.most_rows
-    is_small = n_most * (n_trees - first) < SERIAL_ROWS
-    workers = 1 if is_small else min(settings.workers, n_trees - first)
     limits = limits_of(settings, 1.0)
     capacity = most_nodes(n_most, limits)
     order = BestFirst() if limits.max_leaves < col.NO_LIMIT else DepthFirst()
@@ -229,28 +290,19 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
     own = own_arrays(plan.target, workers, n_small, n_most)
     seeds = rng.streams(settings.seed, rng.TREE, n_trees)  # of each tree: rng.seed_of_tree
     streams = np.stack([rng.streams_of(seeds, purpose) for purpose in (rng.FEATURES, rng.CUTS)], axis=1)
-    parts = []
-    while first < n_trees:
-        arena = new_arena(capacity, n_trees - first, plan.width, most_levels)
-        task = GrowForest(
-            job,
-            scratches,
-            plan.sampling,
-            plan.orders,
-            room,
-            own,
-            plan.ends,
-            streams,
-            settings.min_weight_leaf,
-            n_small,
-            first,
-            n_trees,
-            arena,
-            np.zeros(1, np.int64),
-        )
-        stopped = run(task, workers)
-        parts.append(trees_of_arena(arena))
-        first += int(arena.done[0])
-        if stopped:
-            break
-    return joined([part for part in parts if part.n_trees])
+    return GrowForest(
+        job,
+        scratches,
+        plan.sampling,
+        plan.orders,
+        room,
+        own,
+        plan.ends,
+        streams,
+        settings.min_weight_leaf,
+        n_small,
+        first,
+        n_trees,
+        new_arena(capacity, n_trees - first, plan.width, most_levels),
+        np.zeros(1, np.int64),
+    )

@@ -13,13 +13,13 @@ from dtnumba.growth.multiway.judge_test import is_large
 from dtnumba.growth.multiway.merge_categories import merge_groups
 from dtnumba.growth.multiway.node_sums import add_sums, are_equal, clear, copy_sums, rows_of, score, subtract, weight_of
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.kernels import inline, kernel, outlined
+from dtnumba.runtime.kernels import entry, inline, outlined
 
 _STEPS = 60  # of the power iteration; it stops where an axis moves no more
 _STILL = 1e-12
 
 
-@kernel
+@entry
 def find_category_split(work, feature, start, stop):
     """Write the split with a child for each category, its gain and information; return 1 where it varies, else 0."""
     if are_equal(work.codes[feature], work.grown.row, start, stop):
@@ -31,7 +31,7 @@ def find_category_split(work, feature, start, stop):
     return np.int64(n_values > 0)
 
 
-@kernel
+@entry
 def find_two_way_split(work, feature, start, stop):
     """Write the best binary split of the categories, its gain and information; return 1 where it varies, else 0."""
     n, n_values, is_sought = _begin_groups(work, feature, start, stop)
@@ -42,7 +42,7 @@ def find_two_way_split(work, feature, start, stop):
     return np.int64(n_values > 0)
 
 
-@kernel
+@entry
 def find_merged_split(work, feature, start, stop):
     """Write the split into merged groups of categories, its gain and information; return 1 where it varies, else 0."""
     n, n_values, is_sought = _begin_groups(work, feature, start, stop)

@@ -8,7 +8,7 @@ from dtnumba.growth.multiway.judge_test import heaviest_of
 from dtnumba.growth.multiway.node_sums import weight_of
 from dtnumba.growth.multiway.surrogates import child_by_surrogates, heavier_side
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import entry, inline
 from dtnumba.trees.layout import STAYS
 
 _MOST_NAMED = 254  # the last child that a missing value may be sent to
@@ -174,7 +174,7 @@ def _last_resort(work, start, stop):
     return side if side >= 0 else np.int64(STAYS)
 
 
-@kernel
+@entry
 def divide(work, node, start, stop):
     """Write the split of a node and deal its rows to its children; return GROWING, or which array is full.
 

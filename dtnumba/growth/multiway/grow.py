@@ -24,7 +24,8 @@ from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.node_order import pop, push
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import entry, inline
+from dtnumba.runtime.records import own_copy
 
 
 @inline
@@ -102,9 +103,10 @@ def _key_of_child(key, v, fan):
     return rng.child_key(key, v) if fan == 2 else rng.mix(key, v)
 
 
-@kernel
-def grow_general(work, n):
+@entry
+def grow_general(given, n, _, __):
     """Grow on, or begin with the n rows listed in the cases, until the tree is done or an array is full."""
+    work = own_copy(given)
     grown, state, limits, nodes = work.grown, work.grown.state, work.limits, work.grown.nodes
     if state[col.N_NODES] == 0:
         state[col.N_NODES] = state[col.N_LEAVES] = 1
@@ -135,7 +137,7 @@ def grow_general(work, n):
         if status != col.GROWING:
             _wait(work, node)
             state[col.STATUS] = status
-            return
+            return np.int64(0)
         left, fan = state[col.N_NODES], nodes[node, col.FAN_OUT]
         nodes[node, LEFT] = left
         state[col.N_NODES] += fan
@@ -146,3 +148,4 @@ def grow_general(work, n):
     for i in range(state[col.N_FRONTIER]):
         nodes[grown.frontier[i], FEATURE], grown.numbers[grown.frontier[i], GAIN] = LEAF, 0.0
     state[col.STATUS] = col.DONE
+    return np.int64(0)

@@ -6,7 +6,7 @@ import numpy as np
 from dtnumba.criteria.contract import NO_GAIN, TIE, information_of
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import add_sums, copy_sums, gain, rows_of, score, weight_of
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import entry, inline
 
 # More children than this are not tried one by one as the place of missing values: these go to the heaviest.
 _MOST_TRIED = 256
@@ -63,7 +63,7 @@ def _no_side_is_void(work, kids, n, whole):
     return True
 
 
-@kernel
+@entry
 def judge(work, feature, n, is_placed):
     """Write gain and information of a split with the children table[:n]; return 1 where it is legal, else 0.
 

@@ -5,7 +5,7 @@ A kernel allocates nothing. It stops where an array is full, its state stands in
 once the caller has made them larger.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,11 +79,11 @@ class NodeScratch(NamedTuple):
 class Calls(NamedTuple):
     """Addresses of the kernels that a fit needs (``entry_of``): no other one is compiled, and none twice."""
 
-    number: int  # finds the split on a number
-    category: int
-    judge: int
-    divide: int
-    surrogates: int
+    judge: Any = 0
+    divide: Any = 0
+    number: Any = 0  # finds the split on a number
+    category: Any = 0
+    surrogates: Any = 0
 
 
 class NodeContext(NamedTuple):

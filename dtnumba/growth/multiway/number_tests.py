@@ -13,13 +13,13 @@ from dtnumba.growth.multiway.group_rows import code_of, fill_table, fits_table, 
 from dtnumba.growth.multiway.judge_test import is_large
 from dtnumba.growth.multiway.node_sums import add_row, add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.kernels import by_having, inline, kernel, outlined
+from dtnumba.runtime.kernels import by_having, entry, inline, outlined
 
 # Values at a node that an interval is looked for among; more are put together in this many groups of like size.
 MOST_GROUPS = 255
 
 
-@kernel
+@entry
 def find_threshold(work, feature, start, stop):
     """Write the best threshold at a node, its gain and its information; return 1 where the number varies, else 0."""
     in_table = fits_table(work.context, feature, stop - start)
@@ -29,7 +29,7 @@ def find_threshold(work, feature, start, stop):
     return _end(work, feature, n_values, found, in_table)
 
 
-@kernel
+@entry
 def find_interval(work, feature, start, stop):
     """Write the best interval at a node, its gain and its information; return 1 where the number varies, else 0."""
     n = groups_of(work.context, feature, start, stop)
@@ -38,7 +38,7 @@ def find_interval(work, feature, start, stop):
     return _end(work, feature, n_values, found, True)
 
 
-@kernel
+@entry
 def find_ranges(work, feature, start, stop):
     """Write the ranges that pay for their cuts, their gain and information; return 1 where it varies, else 0."""
     n = sort_and_sum(work.context, feature, start, stop)

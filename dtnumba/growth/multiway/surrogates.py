@@ -9,7 +9,7 @@ import numpy as np
 
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.group_rows import code_of, place_of, sort_rows
-from dtnumba.runtime.kernels import inline, kernel, outlined
+from dtnumba.runtime.kernels import entry, inline, outlined
 
 # Less agreement than this beyond the heavier side is none.
 _LEAST = 1e-10
@@ -33,7 +33,7 @@ def heavier_side(work, start, stop):
     return np.int64(-1 if left == right else left < right)
 
 
-@kernel
+@entry
 def find_surrogates(work, node, start, stop):
     """Write the surrogates of a node, the best first; return how many. The scratch holds where its test sends rows."""
     scratch, grown, state, most = work.scratch, work.grown, work.grown.state, work.rules.max_surrogates

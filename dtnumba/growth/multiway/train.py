@@ -31,7 +31,7 @@ from dtnumba.growth.policies.feature_sampling import AllFeatures, SomeFeatures
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.policies.node_order import BestFirst, DepthFirst
 from dtnumba.growth.settings import CATEGORICAL_SPLITS, MERGED, MISSING_POLICIES, NUMERIC_SPLITS, Options
-from dtnumba.runtime.addresses import entry_of
+from dtnumba.runtime.addresses import call_entry, compile_entries, entry_of
 from dtnumba.tables.binned_table import histogram_of
 from dtnumba.tables.bins import rank_codes
 
@@ -206,28 +206,30 @@ def work_on(
     order: Any = BestFirst() if limits.max_leaves < NO_LIMIT else DepthFirst()
     drawing: Any = SomeFeatures(limits.features_key) if limits.n_drawn < len(table.codes) else AllFeatures()
     grown, scratch = new_nodes(table, n_stats, n_values, n, rules), new_scratch(table, n_stats, n, rules)
-    codes, n_codes, calls = table.codes, table.n_codes, Calls(0, 0, 0, 0, 0)
+    codes, n_codes, calls = table.codes, table.n_codes, Calls()
     context = NodeContext(codes, n_codes, table.nominal, sums, limits, rules, grown, scratch, calls, plain)
     test_context = TestContext(context, criterion)
-    context = context._replace(calls=_calls_of(test_context))
+    context = context._replace(calls=_calls_of(GrowerContext(test_context, order, drawing)))
     return GrowerContext(test_context._replace(context=context), order, drawing)
 
 
-def _calls_of(test_context: TestContext) -> Calls:
+def _calls_of(work: GrowerContext) -> Calls:
     """Return the kernels that a fit needs, compiled where need be."""
-    nominal, rules = test_context.nominal, test_context.rules
+    test_context, context, rules = work.test_context, work.context, work.rules
     at_number = {col.THRESHOLD: find_threshold, col.INTERVAL: find_interval, col.RANGES: find_ranges}
     at_category = {col.EACH_CATEGORY: find_category_split, col.MERGED_CATEGORIES: find_merged_split}.get(
         rules.categorical
     )
     seeks_surrogates = rules.missing == col.SURROGATE and rules.use_surrogate > 0 and rules.max_surrogates > 0
-    return Calls(
-        number=entry_of(at_number[rules.numeric], test_context) if (nominal == 0).any() else 0,
-        category=entry_of(at_category or find_two_way_split, test_context) if (nominal == 1).any() else 0,
-        judge=entry_of(judge, test_context),
-        divide=entry_of(divide, test_context.context),
-        surrogates=entry_of(find_surrogates, test_context.context) if seeks_surrogates else 0,
-    )
+    wanted: dict[str, tuple[Any, Any]] = {"judge": (judge, test_context), "divide": (divide, context)}
+    if (work.nominal == 0).any():
+        wanted["number"] = at_number[rules.numeric], test_context
+    if (work.nominal == 1).any():
+        wanted["category"] = at_category or find_two_way_split, test_context
+    if seeks_surrogates:
+        wanted["surrogates"] = find_surrogates, context
+    compile_entries([(grow_general, work, 3), *[(*kernel, 3) for kernel in wanted.values()]])
+    return Calls(**{name: entry_of(*kernel) for name, kernel in wanted.items()})
 
 
 def grow_rows(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[np.float64], bins: Any) -> Trees:
@@ -235,7 +237,7 @@ def grow_rows(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[np
     n = len(rows)
     work.grown.row[:n], work.grown.weight[:n] = rows, weights
     while True:
-        grow_general(work, n)
+        call_entry(entry_of(grow_general, work), work, n, 0, 0)
         if work.grown.state[col.STATUS] == col.DONE:
             break
         context = work.context._replace(grown=_enlarged(work.grown))

@@ -3,9 +3,9 @@
 
 import numpy as np
 
-from dtnumba.runtime.bits import prefetch
+from dtnumba.runtime.instructions.bits import prefetch
+from dtnumba.runtime.instructions.partition_rows import divide_rows
 from dtnumba.runtime.kernels import inline
-from dtnumba.runtime.partition_rows import divide_rows
 from dtnumba.tables.presort import MISSING, NEW, ROW
 
 _ONE = np.uint64(1)

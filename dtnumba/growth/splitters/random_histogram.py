@@ -14,7 +14,7 @@ import numpy as np
 from dtnumba.growth.splitters.coded_rows import CodedRows, NothingKept, score_two_rows
 from dtnumba.growth.splitters.random_exact import draw_cut
 from dtnumba.growth.splitters.scans.random_scan import STEPS, score_categories
-from dtnumba.runtime.column_blocks import COLUMNS, SPARE_BYTES, at_most_among_16
+from dtnumba.runtime.instructions.column_blocks import COLUMNS, SPARE_BYTES, at_most_among_16
 from dtnumba.runtime.kernels import kernel_type
 from dtnumba.runtime.memory import per_worker
 

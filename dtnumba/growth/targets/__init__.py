@@ -4,5 +4,6 @@ contract                                    what a target kind implements, and h
 choose                                      which kind serves the labels or numbers, the weights and the criterion
 two_classes, counted_classes, many_classes  classes
 regression, ranked                          numbers: by their moments, or by their order (absolute_error)
+plain                                       the same without what only large work repays
 leaf_values                                 value, weight and impurity of a node from the exact sums of its rows
 """

@@ -59,6 +59,11 @@ def is_ranked(kind):
     return getattr(kind, "is_ranked", False)
 
 
+def is_plain(kind):
+    """Tell whether a target kind leaves out what only large work repays (see ``plain``)."""
+    return getattr(kind, "is_plain", False)
+
+
 zero, sum_rows, add, keep, rest, is_pure, put, take = map(
     by_type, ("zero", "sum_rows", "add", "keep", "rest", "is_pure", "put", "take")
 )

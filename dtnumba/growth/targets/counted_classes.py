@@ -10,8 +10,8 @@ from dtnumba.criteria.contract import gain_of, score_of
 from dtnumba.growth.targets.contract import TupleSums, weight_of
 from dtnumba.growth.targets.leaf_values import ClassLeaves, row_at
 from dtnumba.growth.targets.two_classes import TwoNumbers, WeightedRows, holds_one_class
-from dtnumba.runtime.bits import bit_count, with_item
-from dtnumba.runtime.column_blocks import add_labels, add_records
+from dtnumba.runtime.instructions.bits import bit_count, with_item
+from dtnumba.runtime.instructions.column_blocks import add_labels, add_records
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.records import replacing

@@ -8,7 +8,7 @@ import numpy as np
 
 from dtnumba.criteria.contract import impurity_of, loss_of
 from dtnumba.growth import columns as col
-from dtnumba.runtime.bits import prefetch
+from dtnumba.runtime.instructions.bits import prefetch
 from dtnumba.runtime.kernels import by_type, inline
 
 row_at = by_type("row_at")

@@ -9,7 +9,7 @@ import numpy as np
 from dtnumba.criteria.contract import gain_of, score_of
 from dtnumba.growth.targets.contract import ArraySums, OwnMoments, TupleSums, with_moments, with_residuals, with_weights
 from dtnumba.growth.targets.leaf_values import NumberLeaves, row_at
-from dtnumba.runtime.column_blocks import add_moments
+from dtnumba.runtime.instructions.column_blocks import add_moments
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 

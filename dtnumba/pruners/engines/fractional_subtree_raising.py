@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.runtime.kernels import inline, kernel, outlined
+from dtnumba.runtime.addresses import call_entry, entry_of
+from dtnumba.runtime.kernels import entry, inline, kernel, outlined
+from dtnumba.runtime.records import own_copy
 from dtnumba.trees.layout import LEAF
 from dtnumba.trees.routing import child_number
 from dtnumba.trees.subtrees import depth_levels, rebuilt
@@ -276,9 +278,10 @@ def _decide(work, place):
     return 0
 
 
-@kernel
-def prune_by_cases(work, n):
-    """Decide about every node of a tree, its n cases listed first; return False where the list of cases is full."""
+@entry
+def prune_by_cases(given, n, _, __):
+    """Decide about every node of a tree, its n cases listed first; return 0 where the list of cases is full."""
+    work = own_copy(given)
     trees, state = work.trees, work.state
     path, top = state.path, np.int64(1)
     path[0] = state.start[0] = 0
@@ -289,7 +292,7 @@ def prune_by_cases(work, n):
         node = state.final[place]
         if state.phase[place] == FRESH:
             if not _arrive(work, place):
-                return False
+                return np.int64(0)
         elif state.is_leaf[node]:
             top -= 1
         elif state.next_child[place] <= trees.right[node]:
@@ -299,12 +302,12 @@ def prune_by_cases(work, n):
         else:
             outcome = _decide(work, place)
             if outcome < 0:
-                return False
+                return np.int64(0)
             if outcome > 0:
                 state.phase[place] = FRESH
             else:
                 top -= 1
-    return True
+    return np.int64(1)
 
 
 def new_raising_state(trees: Trees, n_classes: int) -> RaisingState:
@@ -341,7 +344,8 @@ def pruned_with_cases(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.f
         lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
         cases, state = Cases(*lists, np.asarray(codes, np.int64)), new_raising_state(trees, n_classes)
         cases.row[:n], cases.weight[:n] = kept, weight[kept]
-        if prune_by_cases(Pruning(shape, cells, cases, state, costs), n):
+        work = Pruning(shape, cells, cases, state, costs)
+        if call_entry(entry_of(prune_by_cases, work), work, n, 0, 0):
             break
         room *= 2
     return _counted(trees, state)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dtnumba.prediction.walk_tree import pack
 from dtnumba.pruners.engines.route_rows import leaf_from
-from dtnumba.runtime.bits import prefetch
+from dtnumba.runtime.instructions.bits import prefetch
 from dtnumba.runtime.kernels import inline, kernel, outlined
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.tasks import each_item, launch

@@ -15,15 +15,15 @@ from dtnumba.growth.binary.grow_subtree import LikeOthers
 from dtnumba.growth.binary.small_classes import OnBits
 from dtnumba.growth.binary.small_subtrees import small_subtrees
 from dtnumba.growth.forest import plan
-from dtnumba.runtime.kernels import kernel
-from dtnumba.runtime.vector_compare import (
+from dtnumba.runtime.instructions.vector_compare import (
     at_least_among_8,
     at_most_among_64,
     equal_among_64,
     largest_of,
     least_above_among_64,
 )
-from dtnumba.runtime.vector_sums import turn_8_by_8
+from dtnumba.runtime.instructions.vector_sums import turn_8_by_8
+from dtnumba.runtime.kernels import kernel
 
 # Each of these is two kernels of a forest, which take 10 s each to compile; the others below run interpreted.
 COMPILED_KINDS = {

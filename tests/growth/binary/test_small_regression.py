@@ -13,9 +13,9 @@ from dtnumba.growth.binary.grow_subtree import LikeOthers
 from dtnumba.growth.binary.small_regression import OnSums
 from dtnumba.growth.binary.small_subtrees import small_subtrees
 from dtnumba.growth.forest import plan
+from dtnumba.runtime.instructions.vector_compare import first_above
+from dtnumba.runtime.instructions.vector_sums import add_up_to_8, add_up_to_16, sum_up_4, sum_up_8
 from dtnumba.runtime.kernels import kernel
-from dtnumba.runtime.vector_compare import first_above
-from dtnumba.runtime.vector_sums import add_up_to_8, add_up_to_16, sum_up_4, sum_up_8
 
 # Each of these is two kernels of a forest, which take 10 s each to compile; the others run interpreted.
 COMPILED_KINDS = {"histogram": {}}

@@ -19,11 +19,11 @@ from dtnumba.growth import columns as col
 from dtnumba.growth.splitters.candidates import all_are_legal, bar_above, is_heavier, record_split
 from dtnumba.growth.splitters.scans.sorted_scan import sort_records
 from dtnumba.growth.targets.contract import bin_sums, item_of, rest, split_score, weight_of
-from dtnumba.runtime.bits import prefetch
+from dtnumba.runtime.instructions.bits import prefetch
+from dtnumba.runtime.instructions.vector_compare import largest_of
+from dtnumba.runtime.instructions.vector_sums import running_sums
 from dtnumba.runtime.kernels import COMPILED, by_having, inline, jitable, kernel_type
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.vector_compare import largest_of
-from dtnumba.runtime.vector_sums import running_sums
 
 AT_ONCE = 10  # features, before cuts are looked at one by one
 N_BLOCKS = 512  # of the ranks of a feature, at most

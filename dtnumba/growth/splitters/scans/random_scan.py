@@ -28,7 +28,7 @@ from dtnumba.growth.targets.contract import (
     zero,
 )
 from dtnumba.runtime import rng
-from dtnumba.runtime.column_blocks import COLUMNS, find_extremes
+from dtnumba.runtime.instructions.column_blocks import COLUMNS, find_extremes
 from dtnumba.runtime.kernels import COMPILED, by_having, inline, jitable
 
 _ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))

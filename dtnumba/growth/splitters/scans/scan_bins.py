@@ -23,9 +23,9 @@ from dtnumba.growth.targets.contract import (
     take,
     zero,
 )
-from dtnumba.runtime.bits import lowest_bit, nonzero_among_64
+from dtnumba.runtime.instructions.bits import lowest_bit, nonzero_among_64
+from dtnumba.runtime.instructions.vector_compare import above_among_8, at_least_among_8, largest_of
 from dtnumba.runtime.kernels import COMPILED, by_having, inline, jitable
-from dtnumba.runtime.vector_compare import above_among_8, at_least_among_8, largest_of
 
 _ONE, _TWO, _THREE, _FOUR, _SIX = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(6)
 _BLOCK = np.uint64(8)  # scores that a vector holds

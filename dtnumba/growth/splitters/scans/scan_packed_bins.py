@@ -11,10 +11,10 @@ import numpy as np
 from dtnumba.criteria.contract import NO_GAIN, TIE, has_rough_gain, rough_gain
 from dtnumba.growth.splitters.candidates import all_are_legal, bar_above, is_legal, record_cut
 from dtnumba.growth.targets.contract import bin_sums, rest, rows_in, split_score, zero
-from dtnumba.runtime.bits import lowest_bit
+from dtnumba.runtime.instructions.bits import lowest_bit
+from dtnumba.runtime.instructions.vector_compare import above_among_8, at_least_among_16, largest_of
+from dtnumba.runtime.instructions.vector_sums import running_pairs, running_sums
 from dtnumba.runtime.kernels import COMPILED, by_having, by_type, inline, jitable
-from dtnumba.runtime.vector_compare import above_among_8, at_least_among_16, largest_of
-from dtnumba.runtime.vector_sums import running_pairs, running_sums
 
 _ZERO, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 _8, _16, _32, _LOW = np.uint64(8), np.uint64(16), np.int64(32), np.int64((1 << 32) - 1)

@@ -13,9 +13,9 @@ from dtnumba.growth.splitters import candidates as cand
 from dtnumba.growth.splitters.candidates import bar_above, is_heavier, is_legal, record_split, varies
 from dtnumba.growth.splitters.scans.scan_ranked import scan_ranked
 from dtnumba.growth.targets.contract import add, is_ranked, keep, rest, split_score, zero
-from dtnumba.runtime.bits import lowest_bit
+from dtnumba.runtime.instructions.bits import lowest_bit
+from dtnumba.runtime.instructions.vector_compare import above_among_8
 from dtnumba.runtime.kernels import COMPILED, by_class, by_having, jitable
-from dtnumba.runtime.vector_compare import above_among_8
 from dtnumba.tables.presort import MISSING, NEW, ROW
 
 _ONE, _SEVEN, _EIGHT = np.uint64(1), np.uint64(7), np.uint64(8)

@@ -11,9 +11,9 @@ from dtnumba.criteria.contract import NO_GAIN
 from dtnumba.growth.splitters.candidates import bar_above
 from dtnumba.growth.splitters.scans import scan_bins
 from dtnumba.growth.targets.counted_classes import FewClasses
-from dtnumba.runtime.bits import lowest_bit
+from dtnumba.runtime.instructions.bits import lowest_bit
+from dtnumba.runtime.instructions.vector_sums import running_sums
 from dtnumba.runtime.kernels import kernel
-from dtnumba.runtime.vector_sums import running_sums
 
 
 @kernel

@@ -9,9 +9,9 @@ from strategies import UnmarkedGini, same_trees
 from dtnumba import DecisionTreeClassifier, RandomForestClassifier
 from dtnumba.criteria.classification import Entropy, Gini
 from dtnumba.criteria.contract import has_rough_gain
+from dtnumba.runtime.instructions.vector_compare import at_least_among_16, largest_of
+from dtnumba.runtime.instructions.vector_sums import running_pairs
 from dtnumba.runtime.kernels import kernel
-from dtnumba.runtime.vector_compare import at_least_among_16, largest_of
-from dtnumba.runtime.vector_sums import running_pairs
 
 
 def _table(seed, n, missing, n_values):

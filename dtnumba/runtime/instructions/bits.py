@@ -10,23 +10,34 @@ from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import intrinsic
 
 from dtnumba.runtime.kernels import COMPILED, inline
+from dtnumba.runtime.records import Twin
+
+
+def lowest_bit(word):
+    """Return the index of the lowest set bit of a uint64 that is not zero."""
+    word = int(word)
+    return (word & -word).bit_length() - 1
+
+
+def bit_count(word):
+    """Return how many bits of a uint64 are set."""
+    return int(word).bit_count()
+
+
+def prefetch(array, i, j):
+    """Ask for the cache line of array[i] of a C-ordered array, ``j`` items on, to be read soon."""
+
 
 if COMPILED:
     with_item = tuple_setitem  # a tuple with one item changed
 
-    @intrinsic
-    def lowest_bit(typingctx, word):
-        """Index of the lowest set bit of a uint64 that is not zero."""
-
+    def _define_lowest_bit(typingctx, word):
         def codegen(context, builder, signature, args):
             return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
         return types.uint64(types.uint64), codegen
 
-    @intrinsic
-    def bit_count(typingctx, word):
-        """Return how many bits of a uint64 are set."""
-
+    def _define_bit_count(typingctx, word):
         def codegen(context, builder, signature, args):
             return builder.ctpop(args[0])
 
@@ -39,10 +50,7 @@ if COMPILED:
         asked = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
         builder.call(asked, [builder.bitcast(pointer, byte), word(0), word(3), word(1)])
 
-    @intrinsic
-    def prefetch(typingctx, array, i, j):
-        """Ask for the cache line of array[i] of a C-ordered array, ``j`` items on, to be read soon."""
-
+    def _define_prefetch(typingctx, array, i, j):
         def codegen(context, builder, signature, args):
             view = context.make_array(signature.args[0])(context, builder, args[0])
             items = args[1]
@@ -52,6 +60,12 @@ if COMPILED:
             return context.get_dummy_value()
 
         return types.void(array, types.uint64, types.uint64), codegen
+
+    lowest_bit, bit_count, prefetch = (
+        Twin("lowest_bit", _define_lowest_bit, lowest_bit),
+        Twin("bit_count", _define_bit_count, bit_count),
+        Twin("prefetch", _define_prefetch, prefetch),
+    )
 
     @intrinsic
     def copy_row(typingctx, rows, i, to, j):
@@ -88,16 +102,6 @@ else:
 
     def with_item(items, i, value):
         return (*items[:i], value, *items[i + 1 :])
-
-    def lowest_bit(word):
-        word = int(word)
-        return (word & -word).bit_length() - 1
-
-    def bit_count(word):
-        return int(word).bit_count()
-
-    def prefetch(array, i, j):
-        pass
 
     def copy_row(rows, i, to, j):
         to[j] = rows[i]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dtnumba.runtime.column_blocks import (
+from dtnumba.runtime.instructions.column_blocks import (
     COLUMNS,
     MOST_AT_ONCE,
     SPARE_BYTES,

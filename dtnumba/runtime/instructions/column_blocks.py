@@ -22,7 +22,7 @@ if COMPILED:
     from numba.core import cgutils, types
     from numba.extending import intrinsic
 
-    from dtnumba.runtime.vector_compare import all_lanes
+    from dtnumba.runtime.instructions.vector_compare import all_lanes
 
     _BYTE, _WORD = ir.IntType(8), ir.IntType(64)
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dtnumba.growth.splitters.partition import partition_rows
+from dtnumba.runtime.instructions.partition_rows import divide_rows
 from dtnumba.runtime.kernels import kernel
-from dtnumba.runtime.partition_rows import divide_rows
 
 TYPES = [np.uint8, np.uint16, np.uint32]
 

@@ -16,8 +16,8 @@ if COMPILED:
     from numba.core import cgutils, types
     from numba.extending import intrinsic
 
-    from dtnumba.runtime.bits import ask_for
-    from dtnumba.runtime.vector_compare import all_lanes
+    from dtnumba.runtime.instructions.bits import ask_for
+    from dtnumba.runtime.instructions.vector_compare import all_lanes
 
     _AT_ONCE, _AHEAD = 16, 16  # rows moved together, and rows whose codes are asked for ahead where they are not
 

@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 from dtnumba.runtime.kernels import COMPILED
 
 if COMPILED:
-    from dtnumba.runtime.vector_compare import all_lanes
+    from dtnumba.runtime.instructions.vector_compare import all_lanes
 
     @intrinsic
     def running_sums(typingctx, array, at, n, sums, to, start, empties):

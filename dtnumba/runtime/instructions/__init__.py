@@ -1,0 +1,7 @@
+"""Instructions of the processor that Numba does not emit by itself, each beside its twin in Python.
+
+bits                           bits, cache lines and rows of memory
+vector_compare, vector_sums    eight to 64 numbers at once
+column_blocks, partition_rows  passes made of such instructions: 32 columns, 16 rows at once
+complete_trees                 64 rows at once through a complete tree
+"""

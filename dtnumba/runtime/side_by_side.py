@@ -1,0 +1,151 @@
+"""Kernels compiled side by side: a helper process takes those at the end of a list, this one those at its beginning.
+
+A helper is a Python of its own, which compiles into the disk cache, where this process finds what the helper has done.
+Whoever begins with a kernel claims it, and others wait for it and load it; so the two meet somewhere in the middle of
+the list, and the workers of a grid search do not all compile the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from numba.core import config
+
+from dtnumba.runtime import disk_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+# The path comes first: where the package is imported from may be known to this process alone.
+_START = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from dtnumba.runtime.side_by_side import help_out; help_out(sys.stdin.buffer)"
+)
+# Whether to start helpers; a process that is one of several which compile does not.
+STARTS_HELPERS = True
+# Seconds of compiling are worth another Python, which takes half of one to start.
+_FEWEST = 2
+
+
+class _Expected(threading.local):
+    """What a thread will want after what it compiles now: a function that asks for it, and what it asked for."""
+
+    rehearsal: Callable[[], Any] | None = None
+    wanted: list[tuple[Any, tuple[Any, ...]]] | None = None
+
+
+_EXPECTED = _Expected()
+
+
+@contextlib.contextmanager
+def expecting(rehearsal: Callable[[], Any]) -> Iterator[None]:
+    """Let what the body compiles be compiled beside what a function would compile, such as a prediction.
+
+    The function is rehearsed: it meets kernels that only note who asks for them, so what it returns is of no use.
+    """
+    before, _EXPECTED.rehearsal = _EXPECTED.rehearsal, rehearsal
+    try:
+        yield
+    finally:
+        _EXPECTED.rehearsal = before
+
+
+def noted(kernel: Any, types: tuple[Any, ...]) -> bool:
+    """Note a kernel, and tell so, where this is a rehearsal."""
+    if _EXPECTED.wanted is None:
+        return False
+    _EXPECTED.wanted.append((kernel, types))
+    return True
+
+
+def is_rehearsal() -> bool:
+    """Tell whether kernels are asked for only to be noted."""
+    return _EXPECTED.wanted is not None
+
+
+def _rehearsed() -> list[tuple[Any, tuple[Any, ...]]]:
+    """Return the kernels that are expected to be wanted later."""
+    rehearsal, _EXPECTED.rehearsal = _EXPECTED.rehearsal, None
+    if rehearsal is None:
+        return []
+    wanted: list[tuple[Any, tuple[Any, ...]]] = []
+    _EXPECTED.wanted = wanted
+    try:
+        rehearsal()
+    except Exception:  # noqa: BLE001, S110  the answers of a rehearsal make no sense, and it may stumble over them
+        pass
+    finally:
+        _EXPECTED.wanted = None
+    return wanted
+
+
+def compile_together(wanted: Sequence[tuple[Any, tuple[Any, ...]]]) -> None:
+    """Compile kernels for argument types, as far as neither this process nor the disk has them."""
+    missing = [(kernel, types) for kernel, types in wanted if not _is_there(kernel, types)]
+    if missing:
+        missing += [(kernel, types) for kernel, types in _rehearsed() if not _is_there(kernel, types)]
+    helper = _helper(missing) if len(missing) >= _FEWEST and _may_help() else None
+    for kernel, types in missing:
+        kernel.compile(types)
+    if helper is not None:
+        helper.wait()
+
+
+def _is_there(kernel: Any, types: tuple[Any, ...]) -> bool:
+    return types in kernel.overloads or disk_cache.holds(kernel, types)
+
+
+def _may_help() -> bool:
+    """Tell whether another Python can be started, and finds a core and the same cache."""
+    if not STARTS_HELPERS:
+        return False
+    is_main = multiprocessing.parent_process() is None
+    can_start = bool(sys.executable) and not getattr(sys, "frozen", False)
+    return is_main and can_start and config.NUMBA_NUM_THREADS > 1 and disk_cache.cache_folder() is not None
+
+
+def _helper(missing: list[tuple[Any, tuple[Any, ...]]]) -> subprocess.Popen[bytes] | None:
+    """Start a process that compiles these kernels, the last one first; None where it cannot be started."""
+    named = [
+        (kernel.py_func.__module__, kernel.py_func.__qualname__, types)
+        for kernel, types in reversed(missing)
+        if disk_cache.path_of(kernel, types) is not None
+    ]
+    if not named:
+        return None
+    environment = dict(os.environ)
+    if config.CACHE_DIR:
+        environment["NUMBA_CACHE_DIR"] = config.CACHE_DIR
+    try:
+        process = subprocess.Popen(  # noqa: S603  this Python, with the code above
+            [sys.executable, "-I", "-c", _START],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        to_helper = cast("IO[bytes]", process.stdin)
+        with to_helper:
+            pickle.dump(sys.path, to_helper)
+            pickle.dump((disk_cache.settings(), named), to_helper)
+    except OSError:
+        return None
+    return process
+
+
+def help_out(orders: IO[bytes]) -> None:
+    """Compile what another process asks for, into the disk cache."""
+    importlib.import_module("dtnumba.runtime.tasks")  # and with it the types of what kernels are handed
+    settings, named = pickle.load(orders)  # noqa: S301  from the process that started this one
+    if settings != disk_cache.settings():
+        return
+    for module, name, types in named:
+        getattr(importlib.import_module(module), name).compile(types)

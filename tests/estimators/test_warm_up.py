@@ -1,0 +1,87 @@
+"""Compiling ahead: what is told, what is refused, and that nothing is left to compile after it."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+import dtnumba as dt
+from dtnumba.cli.command import main
+from dtnumba.estimators.recipes import learners, recipes_of
+from dtnumba.runtime.kernels import COMPILED
+
+compiled_only = pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+
+
+def test_every_learner_has_recipes():
+    known = {name for name in dt.__all__ if name.endswith(("Classifier", "Regressor"))}
+    assert set(learners()) == known
+    assert len(recipes_of([])) == len({recipe.name for recipe in recipes_of([])})
+
+
+def test_an_unknown_name_lists_the_known_ones(capsys):
+    with pytest.raises(ValueError, match=r"'Forest' is no learner.*RandomForestClassifier"):
+        dt.warmup("Forest")
+    assert main(["warmup", "Forest"]) == 2
+    assert "RandomForestClassifier" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("jobs", [0, -1, 1.5, True])
+def test_a_number_of_processes_is_whole_and_positive(jobs):
+    with pytest.raises(ValueError, match="jobs="):
+        dt.warmup("CHAIDClassifier", jobs=jobs)
+
+
+@pytest.mark.parametrize("options", [{"level": "x86-64-v3"}, {"out": "folder"}, {"level": "z80", "out": "folder"}])
+def test_a_level_and_a_folder_belong_together(options, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="level="):
+        dt.warmup("CHAIDClassifier", **options)
+
+
+@compiled_only
+def test_after_a_warm_up_nothing_is_left_to_compile(tmp_path, run_python):
+    command = [sys.executable, "-m", "dtnumba", "warmup", "DecisionListClassifier"]
+
+    def run(*more):
+        import os
+
+        done = subprocess.run(
+            [*command, *more],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        )
+        return done.returncode, done.stderr
+
+    code, said = run("--check")
+    assert code == 1
+    assert "would compile" in said
+    code, said = run("--jobs", "1")
+    assert code == 0
+    assert "1 of 1: DecisionListClassifier" in said
+    code, said = run("--check")
+    assert (code, "is there" in said) == (0, True)
+
+
+@compiled_only
+def test_an_interrupted_warm_up_keeps_what_it_has_and_can_be_taken_up_again(tmp_path):
+    import os
+    import signal
+
+    command = [sys.executable, "-m", "dtnumba", "warmup", "--jobs", "1"]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    for _ in range(600):
+        if list(tmp_path.rglob("*.nbc")):
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in said
+    assert list(tmp_path.rglob("*.nbc"))
+    command.insert(4, "DecisionListClassifier")
+    assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0

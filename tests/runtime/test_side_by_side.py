@@ -1,0 +1,95 @@
+"""Kernels compiled by two processes at once: each by one of them, whatever becomes of the other."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from dtnumba.runtime import disk_cache, side_by_side
+from dtnumba.runtime.kernels import COMPILED
+
+pytestmark = pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+
+FIT = """
+import numpy as np
+from dtnumba import DecisionTreeClassifier
+from dtnumba.runtime import disk_cache
+compiled = []
+disk_cache.ON_MISS = compiled.append
+X = np.random.default_rng(0).normal(size=(100, 3))
+DecisionTreeClassifier().fit(X, X[:, 0] > 0).predict(X)
+print(*sorted(compiled), sep=",")
+"""
+
+
+def test_processes_that_start_at_once_share_the_work(run_python, tmp_path):
+    """One compiles, the other waits and loads: the workers of a grid search do."""
+    import os
+
+    variables = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_NUM_THREADS": "1", "DTNUMBA_QUIET": "1"}
+    started = [
+        subprocess.Popen([sys.executable, "-c", FIT], env=variables, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for process in started:
+        process.communicate(timeout=300)
+        assert process.returncode == 0
+    entries, locks = list(tmp_path.rglob("*.nbc")), list(tmp_path.rglob("*.lock"))
+    assert len(entries) > 0
+    assert locks == []
+    assert run_python(FIT, NUMBA_CACHE_DIR=tmp_path).strip() == ""
+
+
+def test_a_process_that_dies_leaves_no_claim(tmp_path):
+    path = tmp_path / "kernel.nbc"
+    code = (
+        "import time; from pathlib import Path; from dtnumba.runtime.disk_cache import claimed\n"
+        f"with claimed(Path({str(path)!r})):\n    print('mine', flush=True); time.sleep(100)"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert other.stdout.readline().strip() == "mine"
+    assert disk_cache._try_lock(disk_cache._lock_file(path)[0]) is None
+    other.kill()
+    other.communicate()
+    began = time.perf_counter()
+    with disk_cache.claimed(path):
+        pass
+    assert time.perf_counter() - began < 5.0
+
+
+def test_without_a_helper_all_is_compiled_here(monkeypatch):
+    class Kernel:
+        overloads, compiled, _cache = {}, [], None
+
+        def compile(self, types):
+            self.compiled.append(types)
+
+    monkeypatch.setattr(side_by_side, "STARTS_HELPERS", False)
+    kernel = Kernel()
+    side_by_side.compile_together([(kernel, (1,)), (kernel, (2,))])
+    assert kernel.compiled == [(1,), (2,)]
+
+
+def test_a_rehearsal_notes_what_is_asked_for_and_may_stumble(monkeypatch):
+    noted = []
+
+    class Kernel:
+        overloads, _cache = {}, None
+
+        def compile(self, types):
+            noted.append(types)
+
+    monkeypatch.setattr(side_by_side, "STARTS_HELPERS", False)
+    kernel = Kernel()
+
+    def rehearsal():
+        assert side_by_side.is_rehearsal()
+        side_by_side.noted(kernel, ("later",))
+        raise ZeroDivisionError
+
+    with side_by_side.expecting(rehearsal):
+        side_by_side.compile_together([(kernel, ("now",))])
+        side_by_side.compile_together([(kernel, ("after",))])  # it is expected once
+    assert noted == [("now",), ("later",), ("after",)]
+    assert not side_by_side.is_rehearsal()
