@@ -14,11 +14,8 @@ import contextlib
 import hashlib
 import os
 import pickle
-import shutil
 import sys
-import tempfile
 import time
-import uuid
 import warnings
 from functools import cache
 from pathlib import Path
@@ -89,7 +86,7 @@ def _is_private(folder: Path) -> bool:
 def _usable(folder: Path, *, private: bool) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
-        probe = folder / f"probe.{uuid.uuid4().hex}"
+        probe = folder / f"probe.{os.urandom(16).hex()}"
         probe.touch()
         probe.unlink()
         return not private or _is_private(folder)
@@ -105,12 +102,16 @@ def _candidate_roots() -> Iterator[tuple[Path, bool]]:
     yield PACKAGE / "__pycache__", False
     with contextlib.suppress(RuntimeError):  # no home directory is known
         yield Path.home() / ".cache" / "dtnumba", True
+    import tempfile  # here and below: what only some processes need takes milliseconds to import
+
     user = os.getuid() if hasattr(os, "getuid") else "user"
     yield Path(tempfile.gettempdir()) / f"dtnumba-{user}", True
 
 
 def _sweep(root: Path) -> None:
     """Remove the kernels of the oldest versions; a process that still runs one merely compiles again."""
+    import shutil
+
     with contextlib.suppress(OSError):
         stamps = sorted(root.glob("kernels-*"), key=lambda folder: folder.stat().st_mtime, reverse=True)
         for folder in stamps[KEPT_STAMPS:]:
@@ -261,7 +262,7 @@ class KernelCache(_Cache):  # type: ignore[misc] # Numba's classes are untyped
         if any(not part.can_cache for part in data.lifted) or data.library.has_dynamic_globals:
             return
         for path in filter(None, paths):
-            draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+            draft = path.with_name(f"{path.name}.{os.urandom(16).hex()}.tmp")
             try:
                 stored = dumps(data._reduce())  # noqa: SLF001, as Numba does
                 draft.write_bytes(_checksum(stored) + stored)

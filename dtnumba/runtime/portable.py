@@ -6,9 +6,7 @@ compiled by and for stands in the folder; where that does not fit, one warning s
 
 from __future__ import annotations
 
-import json
 import os
-import platform
 import sys
 import warnings
 from functools import cache
@@ -29,14 +27,20 @@ LEVELS: dict[str, tuple[str, ...]] = {
 }
 
 
+def _machine() -> str:
+    import platform  # a fit without portable kernels need not import it
+
+    return platform.machine()
+
+
 def native_level() -> str:
     """Return the level of this very machine, for processors that have no levels."""
-    return f"{platform.machine()}-{binding.get_host_cpu_name()}"
+    return f"{_machine()}-{binding.get_host_cpu_name()}"
 
 
 def known_levels() -> list[str]:
     """Return the levels that kernels can be compiled for on this machine, the plainest first."""
-    of_pc = platform.machine() in {"x86_64", "AMD64"}
+    of_pc = _machine() in {"x86_64", "AMD64"}
     return [level for level in LEVELS if _has(LEVELS[level])] if of_pc else [native_level()]
 
 
@@ -49,7 +53,7 @@ def manifest(level: str, stamp: str) -> dict[str, Any]:
     """Return what kernels are compiled by and for."""
     return {
         "level": level,
-        "system": f"{sys.platform} {platform.machine()}",
+        "system": f"{sys.platform} {_machine()}",
         "python": sys.implementation.cache_tag,
         "numba": numba.__version__,
         "numpy": np.__version__,
@@ -60,6 +64,8 @@ def manifest(level: str, stamp: str) -> dict[str, Any]:
 @cache
 def usable(folder: str, stamp: str) -> tuple[Path, str] | None:
     """Return the folder of portable kernels and their level, or None, after one warning, where they do not fit."""
+    import json
+
     path = Path(folder)
     try:
         found = json.loads((path / MANIFEST).read_text(encoding="utf-8"))

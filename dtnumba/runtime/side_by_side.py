@@ -12,7 +12,6 @@ import importlib
 import multiprocessing
 import os
 import pickle
-import subprocess
 import sys
 import threading
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -22,6 +21,7 @@ from numba.core import config
 from dtnumba.runtime import disk_cache
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator, Sequence
 
 # The path comes first: where the package is imported from may be known to this process alone.
@@ -121,6 +121,8 @@ def _helper(missing: list[tuple[Any, tuple[Any, ...]]]) -> subprocess.Popen[byte
     ]
     if not named:
         return None
+    import subprocess
+
     environment = dict(os.environ)
     if config.CACHE_DIR:
         environment["NUMBA_CACHE_DIR"] = config.CACHE_DIR

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.categories.choose import levels_of_table, part_levels, with_categories
 from dtnumba.growth.splitters.histogram import DrawnHistogram, Histogram
 from dtnumba.growth.splitters.presorted import Presorted
 from dtnumba.growth.splitters.random_exact import RandomThreshold
@@ -46,6 +45,11 @@ class Source(NamedTuple):
         return getattr(self.table, "nominal", None)
 
     @property
+    def has_categories(self) -> bool:
+        """Whether a column is one; what splits them is imported only then, which takes a fifth of the import."""
+        return self.nominal is not None and bool(self.nominal.any())
+
+    @property
     def n_targets(self) -> int:
         """How many orders of targets are kept beside those of the features."""
         return self.target.y.shape[1] if is_ranked(type(self.target)) else 0
@@ -65,6 +69,10 @@ class Source(NamedTuple):
             codes, bins = rank_codes(self.table, self.kept, workers)
         else:
             codes, bins = histogram_of(self.table, self.kept, most, workers)
+        if not self.has_categories:
+            return codes, bins, None
+        from dtnumba.growth.categories.choose import part_levels
+
         return part_levels(self.nominal, codes, bins, narrow=most is not None)
 
 
@@ -86,6 +94,10 @@ def best_splitter(source: Source) -> Made:
             order[p * n :] = order_of_targets(target.y, source.kept, target.weights)
         side = np.empty(table.n_rows, np.uint8)
         splitter = Presorted(order, side, n, p + n_targets, p, settings.max_depth)
+        if not source.has_categories:
+            return Made(splitter, None, None)
+        from dtnumba.growth.categories.choose import levels_of_table
+
         return Made(splitter, levels_of_table(table, source.nominal), None)
     codes, bins, levels = source.codes()
     if settings.max_bins is None:
@@ -115,6 +127,10 @@ SPLITTERS: dict[str, Callable[[Source], Made]] = {"best": best_splitter, "random
 def choose_splitter(source: Source, criterion: Any) -> Made:
     """Return the splitter that the settings ask for; where there are categories, inside one that splits these too."""
     made = SPLITTERS[source.settings.splitter](source)
+    if made.levels is None:
+        return made
+    from dtnumba.growth.categories.choose import with_categories
+
     counted = source.counted
     around = with_categories(made.splitter, made.levels, source.target, criterion, source.settings, counted=counted)
     return made._replace(splitter=around)

@@ -172,13 +172,6 @@ class ManyLevels(_Splits, _LevelFields):
 divide_by_level = by_type("divide_by_level")
 
 
-def _no_levels(splitter, own, feature, kind, start, stop, out, at):
-    return at
-
-
-note_levels = by_type("note_levels", _no_levels)
-
-
 @outlined
 def _left_levels(splitter, job, scratch, node, f):
     """Return how many categories go left; they stand in ``own.kept`` from the node's start on."""

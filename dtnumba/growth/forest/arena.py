@@ -9,9 +9,9 @@ import numpy as np
 
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.to_trees import number_nodes
-from dtnumba.growth.categories.splitter import note_levels
 from dtnumba.growth.policies.monotonic import clip_nodes
 from dtnumba.growth.splitters.candidates import NOTHING
+from dtnumba.growth.splitters.contract import note_levels
 from dtnumba.growth.targets.contract import put
 from dtnumba.growth.targets.leaf_values import Summary, describe, describe_inner, prefetch_rows, row_at
 from dtnumba.runtime.instructions.bits import prefetch

@@ -44,3 +44,10 @@ def _same(splitter, codes):
 
 
 with_codes = by_type("with_codes", _same)
+
+
+def _no_levels(splitter, own, feature, kind, start, stop, out, at):
+    return at
+
+
+note_levels = by_type("note_levels", _no_levels)
