@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pickle
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from dtnumba.estimators.recipes import Recipe, learners, recipes_of
 from dtnumba.runtime import disk_cache, portable, side_by_side, tasks, tiers
+from dtnumba.runtime.notice import QUIET
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator, Sequence
 
-_START = (
-    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from dtnumba.estimators.warm_up import work; sys.exit(work(pickle.load(sys.stdin.buffer)))"
-)
 _WOULD_COMPILE, _LOOK = 3, 0.02
 
 
@@ -116,14 +112,14 @@ class _Kitchen:
         self, recipes: list[Recipe], orders: dict[str, Any], environment: dict[str, str], n_jobs: int, *, verbose: bool
     ) -> None:
         self._recipes, self._orders, self._n_jobs, self._verbose = recipes, orders, n_jobs, verbose
-        self._environment = {name: value for name, value in os.environ.items() if name != portable.FOLDER}
-        self._environment |= {"DTNUMBA_QUIET": "1", **environment}
+        self._environment = {portable.FOLDER: "", QUIET: "1", **environment}
         self._compiled: list[str] = []
         self._done = 0
 
     def cooked(self) -> list[str]:
         """Cook all, and return the names of those that compiled something."""
-        waiting, running = list(enumerate(self._recipes)), list[tuple[Recipe, float, subprocess.Popen[bytes]]]()
+        waiting = list(enumerate(self._recipes))
+        running: list[tuple[Recipe, float, subprocess.Popen[bytes]]] = []
         try:
             while waiting or running:
                 while waiting and len(running) < self._n_jobs:
@@ -141,17 +137,8 @@ class _Kitchen:
 
     def _start(self, k: int) -> subprocess.Popen[bytes]:
         recipe = self._recipes[k]
-        process = subprocess.Popen(  # noqa: S603  this Python, with the code above
-            [sys.executable, "-I", "-c", _START],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env=self._environment,
-        )
-        with contextlib.suppress(OSError), process.stdin as to_worker:  # type: ignore[union-attr]
-            pickle.dump(sys.path, to_worker)
-            pickle.dump(self._orders | {"recipe": (recipe.learner, recipe.kind)}, to_worker)
-        return process
+        message = self._orders | {"recipe": (recipe.learner, recipe.kind)}
+        return side_by_side.start_python(work, message, self._environment, keep_errors=True)
 
     def _finish(self, recipe: Recipe, began: float, process: subprocess.Popen[bytes]) -> None:
         said = process.stderr.read().decode(errors="replace") if process.stderr is not None else ""

@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 from dtnumba.runtime.disk_cache import holds
 from dtnumba.runtime.kernels import COMPILED
 from dtnumba.runtime.records import type_of_record
-from dtnumba.runtime.side_by_side import compile_together, is_rehearsal, noted
+from dtnumba.runtime.side_by_side import compile_together, is_rehearsal, note
 
 # Kernel and kind of record, as Numba's dispatcher tells them apart: address of the code, what keeps it alive
 ENTRIES = {}
@@ -92,7 +92,7 @@ def compiled_entry(function, record, n_integers):
     kind = function, compute_fingerprint(record)
     found = ENTRIES.get(kind)
     if is_rehearsal():
-        noted(function, _signature(record, n_integers))
+        note(function, _signature(record, n_integers))
         return 0
     if found is None:
         signature = _signature(record, n_integers)

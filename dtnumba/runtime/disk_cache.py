@@ -146,6 +146,7 @@ def cache_folder() -> Path | None:
     return None
 
 
+@cache
 def _description(numba_type: Any) -> str | None:
     """Return the full name of a type made of numbers, arrays and the package's own NamedTuples, None of any other.
 
@@ -354,10 +355,10 @@ def _claiming(cls: Any) -> Any:
     def compile_claimed(self: Any, sig: Any) -> Any:
         # Numba's own lock first, always: two threads that wait for each other's would wait for ever.
         with global_compiler_lock:
-            arguments = sigutils.normalize_signature(sig)[0]
-            if tuple(arguments) in self.overloads:
+            arguments = tuple(sigutils.normalize_signature(sig)[0])
+            if arguments in self.overloads or holds(self, arguments):
                 return cls.compile(self, sig)
-            with NOTICE.while_compiling(), claimed(path_of(self, tuple(arguments))):
+            with NOTICE.while_compiling(), claimed(path_of(self, arguments)):
                 return cls.compile(self, sig)
 
     return type(f"Kept{cls.__name__}", (cls,), {"compile": compile_claimed})

@@ -71,8 +71,8 @@ def usable(folder: str, stamp: str) -> tuple[Path, str] | None:
         found = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
         level = str(found["level"])
         here = manifest(level, stamp)
-        names = {"dtnumba": "dtnumba"} | {name: f"{name} {found.get(name)}" for name in here}
-        wrong = [names[name] for name in here if found.get(name) != here[name]]
+        differ = [name for name in here if found.get(name) != here[name]]
+        wrong = [name if name == "dtnumba" else f"{name} {found.get(name)}" for name in differ]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         why = f"cannot be read ({type(error).__name__}: {error})"
     else:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # The path comes first: where the package is imported from may be known to this process alone.
 _START = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from dtnumba.runtime.side_by_side import help_out; help_out(sys.stdin.buffer)"
+    "from {module} import {name}; sys.exit({name}(pickle.load(sys.stdin.buffer)))"
 )
 # Whether to start helpers; a process that is one of several which compile does not.
 STARTS_HELPERS = True
@@ -58,17 +58,14 @@ def expecting(rehearsal: Callable[[], Any]) -> Iterator[None]:
         _EXPECTED.rehearsal = before
 
 
-def noted(kernel: Any, types: tuple[Any, ...]) -> bool:
-    """Note a kernel, and tell so, where this is a rehearsal."""
-    if _EXPECTED.wanted is None:
-        return False
-    _EXPECTED.wanted.append((kernel, types))
-    return True
-
-
 def is_rehearsal() -> bool:
     """Tell whether kernels are asked for only to be noted."""
     return _EXPECTED.wanted is not None
+
+
+def note(kernel: Any, types: tuple[Any, ...]) -> None:
+    """Note a kernel that a rehearsal asks for."""
+    cast("list[Any]", _EXPECTED.wanted).append((kernel, types))
 
 
 def _rehearsed() -> list[tuple[Any, tuple[Any, ...]]]:
@@ -121,32 +118,35 @@ def _helper(missing: list[tuple[Any, tuple[Any, ...]]]) -> subprocess.Popen[byte
     ]
     if not named:
         return None
-    import subprocess
-
-    environment = dict(os.environ)
-    if config.CACHE_DIR:
-        environment["NUMBA_CACHE_DIR"] = config.CACHE_DIR
+    environment = {"NUMBA_CACHE_DIR": config.CACHE_DIR} if config.CACHE_DIR else {}
     try:
-        process = subprocess.Popen(  # noqa: S603  this Python, with the code above
-            [sys.executable, "-I", "-c", _START],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-        )
-        to_helper = cast("IO[bytes]", process.stdin)
-        with to_helper:
-            pickle.dump(sys.path, to_helper)
-            pickle.dump((disk_cache.settings(), named), to_helper)
+        return start_python(help_out, (disk_cache.settings(), named), environment, keep_errors=False)
     except OSError:
         return None
+
+
+def start_python(
+    function: Callable[[Any], Any], message: Any, environment: dict[str, str], *, keep_errors: bool
+) -> subprocess.Popen[bytes]:
+    """Start a Python that calls a function of the package with a message; what it returns is the exit code."""
+    import subprocess
+
+    process = subprocess.Popen(  # noqa: S603  this Python, with the code above
+        [sys.executable, "-I", "-c", _START.format(module=function.__module__, name=function.__name__)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE if keep_errors else subprocess.DEVNULL,
+        env=os.environ | environment,
+    )
+    with contextlib.suppress(OSError), cast("IO[bytes]", process.stdin) as to_process:  # it may have died at once
+        pickle.dump(sys.path, to_process)
+        pickle.dump(message, to_process)
     return process
 
 
-def help_out(orders: IO[bytes]) -> None:
+def help_out(message: tuple[Any, list[tuple[str, str, Any]]]) -> None:
     """Compile what another process asks for, into the disk cache."""
-    importlib.import_module("dtnumba.runtime.tasks")  # and with it the types of what kernels are handed
-    settings, named = pickle.load(orders)  # noqa: S301  from the process that started this one
+    settings, named = message
     if settings != disk_cache.settings():
         return
     for module, name, types in named:

@@ -85,7 +85,7 @@ def test_a_rehearsal_notes_what_is_asked_for_and_may_stumble(monkeypatch):
 
     def rehearsal():
         assert side_by_side.is_rehearsal()
-        side_by_side.noted(kernel, ("later",))
+        side_by_side.note(kernel, ("later",))
         raise ZeroDivisionError
 
     with side_by_side.expecting(rehearsal):

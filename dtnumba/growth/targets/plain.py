@@ -21,75 +21,23 @@ class Plain:
         ("add_item_if", "add_left", "bin_sums", "block_size", "may_pack", "packs_bin_in_int64", "score")
     )
 
-
-@kernel_type
-class PlainTwoClasses(Plain, TwoClasses):
-    """TwoClasses, plain."""
-
-    __slots__ = ()
-
-
-@kernel_type
-class PlainWeightedTwoClasses(Plain, WeightedTwoClasses):
-    """WeightedTwoClasses, plain."""
-
-    __slots__ = ()
-
-
-@kernel_type
-class PlainCountedTwoClasses(Plain, CountedTwoClasses):
-    """CountedTwoClasses, plain."""
-
-    __slots__ = ()
-
-
-@kernel_type
-class PlainFewClasses(Plain, FewClasses):
-    """FewClasses, plain."""
-
-    __slots__ = ()
-
     def packed_for(self, total):
         """Return the target as it is: narrow bins are for large work."""
         return self
 
 
-@kernel_type
-class PlainClasses(Plain, Classes):
-    """Classes, plain."""
-
-    __slots__ = ()
+def _plain_kind(kind):
+    named = {"__slots__": (), "__module__": __name__, "__doc__": f"{kind.__name__}, plain."}
+    return kernel_type(type(f"Plain{kind.__name__}", (Plain, kind), named))
 
 
-@kernel_type
-class PlainManyClasses(Plain, ManyClasses):
-    """ManyClasses, plain."""
-
-    __slots__ = ()
-
-
-@kernel_type
-class PlainNumber(Plain, Number):
-    """Number, plain."""
-
-    __slots__ = ()
-
-
-@kernel_type
-class PlainCountedNumber(Plain, CountedNumber):
-    """CountedNumber, plain."""
-
-    __slots__ = ()
-
-
-@kernel_type
-class PlainNumbers(Plain, Numbers):
-    """Numbers, plain."""
-
-    __slots__ = ()
-
-
-_PLAIN = {cls.__mro__[2]: cls for cls in Plain.__subclasses__()}
+_KINDS = (
+    *(TwoClasses, WeightedTwoClasses, CountedTwoClasses, FewClasses, Classes, ManyClasses),
+    *(Number, CountedNumber, Numbers),
+)
+_PLAIN = {kind: _plain_kind(kind) for kind in _KINDS}
+# By their names, because the types of kernels are pickled by those of their parts.
+globals().update({kind.__name__: kind for kind in _PLAIN.values()})
 
 
 def plain(target):
