@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtnumba.growth import columns as col
+from dtnumba.runtime.kernels import COMPILED, inline
 from dtnumba.runtime.memory import per_worker, sparse_empty
 from dtnumba.runtime.records import replacing
 
@@ -46,6 +47,7 @@ class SubtreeKernels(NamedTuple):
 
     below: Any = 0  # grow_subtree
     small: Any = 0  # grow_few_rows; 0: subtrees of few rows are grown like others
+    levels: Any = 0  # search_levels; 0: there are no categories
 
 
 class Job(NamedTuple):
@@ -84,6 +86,7 @@ class Scratch(NamedTuple):
     own: object  # the splitter's
     small: object  # for subtrees of few rows
     place: np.ndarray  # (2,) int64: where the next nodes go, and where their chunk ends
+    here: np.ndarray  # (1,) int64: the address of the Subtree in hand
 
 
 class Subtree(NamedTuple):
@@ -91,6 +94,15 @@ class Subtree(NamedTuple):
 
     job: Job
     scratch: Scratch
+
+
+@inline
+def _address_in_hand(job, scratch):
+    return scratch.here[0]
+
+
+# What a kernel called by address is handed of the Subtree in hand, which would take as long to copy as to look at.
+in_hand = _address_in_hand if COMPILED else Subtree
 
 
 def new_growing(most_nodes: int, n_sums: int, workers: int, bounded: bool, linked: bool) -> Growing:

@@ -25,14 +25,16 @@ if COMPILED:
 
     @intrinsic
     def call_at(typingctx, entry, pointer, a, b, c):
-        """Call a kernel by what ``entry_of`` returned, with a pointer and three integers; return its integer."""
+        """Call a kernel by what ``entry_of`` returned, with a record, or the address of one, and three integers."""
 
         def codegen(context, builder, signature, args):
             word, address = ir.IntType(64), ir.IntType(8).as_pointer()
             result = alloca_once(builder, word)
-            kind = ir.FunctionType(ir.IntType(32), [word.as_pointer(), address, args[1].type, word, word, word])
+            kind = ir.FunctionType(ir.IntType(32), [word.as_pointer(), address, address, word, word, word])
             unread = builder.bitcast(alloca_once(builder, word), address)  # an exception, which kernels do not raise
-            builder.call(builder.inttoptr(args[0], kind.as_pointer()), [result, unread, *args[1:]])
+            to_address = builder.inttoptr if args[1].type == word else builder.bitcast
+            given = [result, unread, to_address(args[1], address), *args[2:]]
+            builder.call(builder.inttoptr(args[0], kind.as_pointer()), given)
             return builder.load(result)
 
         return types.int64(types.int64, pointer, types.int64, types.int64, types.int64), codegen

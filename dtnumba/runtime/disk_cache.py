@@ -295,6 +295,21 @@ def holds(kernel: Any, types_of_arguments: tuple[Any, ...]) -> bool:
     return isinstance(cache, KernelCache) and bool(cache.places(types_of_arguments, kernel.targetctx.codegen()))
 
 
+def is_claimed(kernel: Any, types_of_arguments: tuple[Any, ...]) -> bool:
+    """Tell whether another process is compiling a kernel for such arguments."""
+    path = path_of(kernel, types_of_arguments)
+    if path is None or not _HAS_LOCKS or not path.with_suffix(".lock").exists():
+        return False
+    try:
+        descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return _try_lock(descriptor) is None
+    finally:
+        os.close(descriptor)
+
+
 @contextlib.contextmanager
 def claimed(path: Path | None) -> Iterator[None]:
     """Wait while another process compiles an entry, and keep others waiting meanwhile.

@@ -9,6 +9,7 @@ kept from one turn to the next.
 
 replacing    a function that gives the same record with one field changed
 worker_part  one worker's part of scratch that every worker has
+address_of   where a record lies, as a number that an array can hold
 """
 
 import numpy as np
@@ -329,6 +330,16 @@ def _define_copy(typingctx, record):
 
     return record(record), codegen
 
+
+def _define_address(typingctx, record):
+    def codegen(context, builder, signature, args):
+        return builder.ptrtoint(args[0], ir.IntType(64))
+
+    return types.int64(record), codegen
+
+
+# Where a record lies that a kernel made or was given; it is good until that kernel returns.
+address_of = Twin("address_of", _define_address, lambda record: 0) if _COMPILED else lambda record: 0
 
 # A copy of a record in the caller's own frame, which LLVM keeps in registers.
 own_copy = Twin("own_copy", _define_copy, lambda record: record) if _COMPILED else lambda record: record

@@ -1,8 +1,9 @@
-"""Kernels compiled side by side: a helper process takes those at the end of a list, this one those at its beginning.
+"""Kernels compiled side by side: a helper process takes the next one of a list whenever it has done one, as this does.
 
 A helper is a Python of its own, which compiles into the disk cache, where this process finds what the helper has done.
-Whoever begins with a kernel claims it, and others wait for it and load it; so the two meet somewhere in the middle of
-the list, and the workers of a grid search do not all compile the same.
+Whoever begins with a kernel claims it, and others take another one first, and then wait for it and load it; so the
+workers of a grid search do not all compile the same. A list begins with what takes longest: what is left for the end
+is shared out best if it is short.
 """
 
 from __future__ import annotations
@@ -90,10 +91,17 @@ def compile_together(wanted: Sequence[tuple[Any, tuple[Any, ...]]]) -> None:
     if missing:
         missing += [(kernel, types) for kernel, types in _rehearsed() if not _is_there(kernel, types)]
     helper = _helper(missing) if len(missing) >= _FEWEST and _may_help() else None
-    for kernel, types in missing:
+    waiting = list(missing)
+    while waiting:
+        kernel, types = waiting.pop(_first_unclaimed(waiting) or 0)
         kernel.compile(types)
     if helper is not None:
         helper.wait()
+
+
+def _first_unclaimed(waiting: Sequence[tuple[Any, tuple[Any, ...]]]) -> int | None:
+    """Return the place of the first kernel that no other process is compiling; None where there is none."""
+    return next((k for k, (kernel, types) in enumerate(waiting) if not disk_cache.is_claimed(kernel, types)), None)
 
 
 def _is_there(kernel: Any, types: tuple[Any, ...]) -> bool:
@@ -110,10 +118,10 @@ def _may_help() -> bool:
 
 
 def _helper(missing: list[tuple[Any, tuple[Any, ...]]]) -> subprocess.Popen[bytes] | None:
-    """Start a process that compiles these kernels, the last one first; None where it cannot be started."""
+    """Start a process that compiles what this one has not begun with; None where it cannot be started."""
     named = [
         (kernel.py_func.__module__, kernel.py_func.__qualname__, types)
-        for kernel, types in reversed(missing)
+        for kernel, types in missing
         if disk_cache.path_of(kernel, types) is not None
     ]
     if not named:
@@ -149,5 +157,8 @@ def help_out(message: tuple[Any, list[tuple[str, str, Any]]]) -> None:
     settings, named = message
     if settings != disk_cache.settings():
         return
-    for module, name, types in named:
-        getattr(importlib.import_module(module), name).compile(types)
+    waiting = [(getattr(importlib.import_module(module), name), types) for module, name, types in named]
+    while (k := _first_unclaimed(waiting)) is not None:
+        kernel, types = waiting.pop(k)
+        if not disk_cache.holds(kernel, types):
+            kernel.compile(types)

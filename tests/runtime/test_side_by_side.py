@@ -93,3 +93,33 @@ def test_a_rehearsal_notes_what_is_asked_for_and_may_stumble(monkeypatch):
         side_by_side.compile_together([(kernel, ("after",))])  # it is expected once
     assert noted == [("now",), ("later",), ("after",)]
     assert not side_by_side.is_rehearsal()
+
+
+def test_what_another_process_compiles_comes_last(monkeypatch):
+    compiled, claimed_once = [], {"a": True, "b": False, "c": False}
+
+    class Kernel:
+        overloads, _cache = {}, None
+
+        def compile(self, types):
+            compiled.append(*types)
+
+    monkeypatch.setattr(side_by_side, "STARTS_HELPERS", False)
+    monkeypatch.setattr(disk_cache, "is_claimed", lambda _, types: claimed_once[types[0]])
+    side_by_side.compile_together([(Kernel(), (name,)) for name in "abc"])
+    assert compiled == ["b", "c", "a"]
+
+
+def test_a_claim_of_another_process_is_seen(monkeypatch, tmp_path):
+    path = tmp_path / "kernel.nbc"
+    monkeypatch.setattr(disk_cache, "path_of", lambda *_: path)
+    assert not disk_cache.is_claimed(None, ())
+    code = (
+        "import sys; from pathlib import Path; from dtnumba.runtime.disk_cache import claimed\n"
+        f"with claimed(Path({str(path)!r})):\n    print('mine', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert other.stdout.readline().strip() == "mine"
+    assert disk_cache.is_claimed(None, ())
+    other.communicate("", timeout=60)
+    assert not disk_cache.is_claimed(None, ())

@@ -17,15 +17,16 @@ from dtnumba.growth.binary.grow_subtree import (
     LikeOthers,
     add_node,
     at_node,
+    calls_of,
     choose_split,
     choose_tested_split,
     constrain_children,
     find_split,
-    grow_subtree,
+    kernels_of,
     most_nodes,
     new_scratch,
 )
-from dtnumba.growth.nodes import Job, Subtree, SubtreeKernels, new_growing, with_candidates
+from dtnumba.growth.nodes import Job, Subtree, new_growing, with_candidates
 from dtnumba.growth.policies.interactions import Interacting, allowed, feature_policy
 from dtnumba.growth.policies.monotonic import is_free
 from dtnumba.growth.policies.node_order import BestFirst, DepthFirst
@@ -35,9 +36,9 @@ from dtnumba.growth.splitters.histogram import free_all
 from dtnumba.growth.targets.contract import is_pure, is_ranked, n_sums_of, rank_rows, store, sum_rows, weight_of, zero
 from dtnumba.growth.targets.plain import plain
 from dtnumba.runtime import rng
-from dtnumba.runtime.addresses import call_entry, compile_entries, entry_of
+from dtnumba.runtime.addresses import call_entry, compile_entries
 from dtnumba.runtime.kernels import kernel, kernel_type
-from dtnumba.runtime.records import worker_part
+from dtnumba.runtime.records import address_of, worker_part
 from dtnumba.runtime.tasks import launch, take_ticket
 from dtnumba.runtime.tiers import repays
 
@@ -75,9 +76,11 @@ class LookTogether(NamedTuple):
         is_open = weight >= 2.0 * job.limits.min_weight_leaf and not is_pure(
             job.target, total, job.splitter, start, stop
         )
+        store(job.target, total, job.growing.sums[self.node, 0])  # the same by each, before it looks there
         if worker == 0:
             self.weight[0], self.n_allowed[0] = weight if is_open else -1.0, len(own.features)
-            store(job.target, total, job.growing.sums[self.node, 0])
+        subtree = Subtree(job, scratch)
+        scratch.here[0] = address_of(subtree)
         while is_open:
             f = take_ticket(self.counter)
             if f >= len(own.features):
@@ -87,7 +90,9 @@ class LookTogether(NamedTuple):
 
 @kernel
 def _seek_alone(job, scratches, node):
-    find_split(job, worker_part(scratches, np.int64(0)), node)
+    subtree = Subtree(job, worker_part(scratches, np.int64(0)))
+    subtree.scratch.here[0] = address_of(subtree)
+    find_split(job, subtree.scratch, node)
 
 
 @kernel
@@ -111,7 +116,9 @@ def _admit_children(growing, limits, node, border, left):
 
 @kernel
 def _divide_alone(job, scratches, node):
-    return divide(job.splitter, job, worker_part(scratches, np.int64(0)), node)
+    subtree = Subtree(job, worker_part(scratches, np.int64(0)))
+    subtree.scratch.here[0] = address_of(subtree)
+    return divide(job.splitter, job, subtree.scratch, node)
 
 
 def numbers_of(splitter):
@@ -209,16 +216,16 @@ def grow_tree(splitter, target, criterion, limits, n_features, n_per_output, n_r
     job = Job(splitter, target, criterion, limits, growing, order, features, n_features, n_per_output, LikeOthers())
     scratches = new_scratch(job, n_rows, 1 if alone else workers)
     subtree = Subtree(job, worker_part(scratches, 0))
-    if alone and not repays([(grow_subtree, subtree, 3)], n_rows * n_features * _LOST_A_ROW, _COMPILE_SECONDS):
+    if alone and not repays(kernels_of(subtree), n_rows * n_features * _LOST_A_ROW, _COMPILE_SECONDS):
         subtree = subtree._replace(job=job._replace(target=plain(target)))
-    compile_entries([(grow_subtree, subtree, 3)])
-    below = entry_of(grow_subtree, subtree)
+    compile_entries(kernels_of(subtree))
+    calls = calls_of(subtree)
     if alone:
         subtree.scratch.place[:] = 0
         add_node(growing, limits, 0, 0, n_rows, 0, np.uint64(rng.ROOT_KEY))
-        call_entry(below, subtree, 0, 0, 0)
+        call_entry(calls.below, subtree._replace(job=subtree.job._replace(calls=calls)), 0, 0, 0)
     else:
-        _grow_together(job._replace(calls=SubtreeKernels(below)), scratches, n_rows, workers)
+        _grow_together(job._replace(calls=calls), scratches, n_rows, workers)
     return growing
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN, choose
 from dtnumba.growth import columns as col
-from dtnumba.growth.nodes import Candidates, Scratch, Subtree, Work, with_limits, with_monotone
+from dtnumba.growth.nodes import Candidates, Scratch, Subtree, SubtreeKernels, Work, with_limits, with_monotone
 from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.interactions import allowed, note_parent
 from dtnumba.growth.policies.monotonic import bound_children, for_node
@@ -40,10 +40,10 @@ from dtnumba.growth.targets.contract import (
     zero,
 )
 from dtnumba.runtime import rng
-from dtnumba.runtime.addresses import call_at
+from dtnumba.runtime.addresses import call_at, entry_of
 from dtnumba.runtime.kernels import by_having, by_type, entry, inline, jitable, kernel, kernel_type
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.records import own_copy, worker_part
+from dtnumba.runtime.records import address_of, own_copy, worker_part
 from dtnumba.runtime.tasks import take_ticket
 
 # Deepest stack of a depth-first growth that takes the smaller child first: it halves at every push.
@@ -119,6 +119,7 @@ def new_scratch(job, n, workers):
         splitter.new_scratch(n, workers),
         small,
         per_worker(t, 2, np.int64),
+        per_worker(t, 1, np.int64, 0),
     )
 
 
@@ -342,6 +343,7 @@ def choose_tested_split(job, scratches, node, n, weight):
 def grow_subtree(subtree, root, floor, _):
     """Grow everything below an open node; nodes of at most ``floor`` rows are left open."""
     own = own_copy(subtree)
+    own.scratch.here[0] = address_of(subtree)
     grow_below(subtree, own.job, own.scratch, root, floor)
     return np.int64(0)
 
@@ -352,6 +354,25 @@ def grow_few_rows(subtree, root, _, __):
     own = own_copy(subtree)
     grow_small(own.job.small, own.job, own.scratch, root)
     return np.int64(0)
+
+
+def kernels_of(subtree):
+    """Return the kernels that growth of such a subtree is made of, as ``compile_entries`` takes them."""
+    return [(function, subtree, 3) for function in _kernels_of(subtree.job).values()]
+
+
+def calls_of(subtree):
+    """Return the addresses of these kernels."""
+    return SubtreeKernels(**{name: entry_of(function, subtree) for name, function in _kernels_of(subtree.job).items()})
+
+
+def _kernels_of(job):
+    kernels = {"below": grow_subtree}
+    if not isinstance(job.small, LikeOthers):
+        kernels["small"] = grow_few_rows
+    if hasattr(job.splitter, "kernel"):
+        kernels["levels"] = job.splitter.kernel
+    return kernels
 
 
 @kernel_type

@@ -14,27 +14,13 @@ import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN, chooses_by_more
 from dtnumba.growth import columns as col
-from dtnumba.growth.categories.by_median import arrange_by_rows, score_ranks
-from dtnumba.growth.categories.node_categories import (
-    forget_sums,
-    list_marked,
-    list_present,
-    new_level_scratch,
-    sum_batch,
-)
-from dtnumba.growth.categories.subset_search import (
-    DRAWN_SUBSET,
-    arrange,
-    has_two_rows_only,
-    log_left,
-    part_two_rows,
-    score_sums,
-    write_left,
-)
+from dtnumba.growth.categories.node_categories import list_marked, new_level_scratch, sum_batch
+from dtnumba.growth.categories.search_levels import FIND_LEFT, TWO_ROWS, search, search_levels
+from dtnumba.growth.categories.subset_search import has_two_rows_only, log_left, score_sums
 from dtnumba.growth.nodes import with_own
 from dtnumba.growth.policies.feature_sampling import side_by_side
 from dtnumba.growth.splitters.candidates import CONSTANT, NOTHING
-from dtnumba.growth.splitters.coded_rows import with_code_table
+from dtnumba.growth.splitters.coded_rows import score_two_rows, with_code_table
 from dtnumba.growth.splitters.contract import begin, divide, inherit, release, score_features, with_codes, with_rows
 from dtnumba.growth.splitters.fill_tables import fill_some
 from dtnumba.growth.splitters.scans.scan_bins import Tables, forget_marks, scan_bins
@@ -65,6 +51,11 @@ class _Splits:
     """The methods of a splitter of categories around a splitter of numbers."""
 
     __slots__ = ()
+
+    @property
+    def kernel(self):
+        """The kernel that growth calls by address for a categorical feature."""
+        return search_levels
 
     @property
     def draws_thresholds(self):
@@ -105,7 +96,7 @@ class _Splits:
         )
         if not self.is_level[f]:
             return divide(self.inner, job, with_own(scratch, scratch.own.inner), node)
-        c = _left_levels(self, job, scratch, node, f)
+        c = _left_levels(job, scratch, node, f)
         for j in range(start, start + c):
             own.side[own.kept[j]] = 1
         own.side[self.n_levels[f]] = np.uint8(nodes[node, col.MISSING_LEFT])
@@ -151,6 +142,12 @@ class DrawnCategorySplitter(CategorySplitter):
 
     __slots__ = ()
 
+    def score_summed(self, job, scratch, node, f, at, total):
+        return score_sums(job.target, self, job, scratch, node, f, scratch.own.inner.sparse, at, total)
+
+    def part_by_number(self, job, scratch, node, i, total):
+        return score_two_rows(job.target, self.inner, job, scratch, node, i, i + 1, total)
+
     def score_tables(self, job, scratch, node, first, last, total):
         return score_drawn(self, job, scratch, node, first, last, total)
 
@@ -173,39 +170,18 @@ divide_by_level = by_type("divide_by_level")
 
 
 @outlined
-def _left_levels(splitter, job, scratch, node, f):
+def _left_levels(job, scratch, node, f):
     """Return how many categories go left; they stand in ``own.kept`` from the node's start on."""
-    nodes, own = job.growing.nodes, scratch.own
-    start, kind, number = (
-        np.int64(nodes[node, col.START]),
-        np.int64(nodes[node, col.FIRST_RIGHT]),
-        nodes[node, col.LAST_LEFT],
-    )
-    if own.kept_of[start, 0] == node and own.kept_of[start, 1] == f:
-        return np.int64(own.kept_of[start, 2])
-    m = arrange_again(job.target, splitter, job, scratch, node, f)
-    c = write_left(own, start, m, kind, np.int64(number))
-    for j in range(m if splitter.how == DRAWN_SUBSET else 0):
-        own.chosen[j] = 0
-    return c
+    kept_of = scratch.own.kept_of[job.growing.nodes[node, col.START]]
+    if kept_of[0] == node and kept_of[1] == f:
+        return np.int64(kept_of[2])
+    return search(job, scratch, node, f, FIND_LEFT)
 
 
 @outlined
 def _score_numbers(splitter, job, scratch, node, first, last, total):
     """Write the best split of features that are numbers; return how many vary."""
     return score_features(splitter.inner, job, with_own(scratch, scratch.own.inner), node, first, last, total)
-
-
-def _arrange_by_sums(target, splitter, job, scratch, node, f):
-    """Write the categories of a node and the order in which they were cut; return how many there are."""
-    nodes, own, base = job.growing.nodes, scratch.own, np.uint64(0)
-    start, stop = np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP])
-    own.batch[0] = f
-    sum_batch(target, splitter, own, np.int64(1), start, stop)
-    m = list_present(target, splitter, own, f, own.tables, base, start, stop)
-    arrange(target, splitter, job, scratch, node, f, own.tables, base, m)
-    forget_sums(target, splitter, own, f, own.tables, base, m)
-    return m
 
 
 def _score_by_sums(target, splitter, job, scratch, node, first, last, total):
@@ -218,9 +194,9 @@ def _score_by_sums(target, splitter, job, scratch, node, first, last, total):
     varying, i = 0, first
     while i < last and varying == 0:
         if splitter.is_level[features[i]]:
-            varying += part_two_rows(target, splitter, job, scratch, node, features[i], total)
+            varying += search(job, scratch, node, features[i], TWO_ROWS)
         else:
-            varying += _score_numbers(splitter, job, scratch, node, i, i + 1, total)
+            varying += part_by_number(splitter, job, scratch, node, i, total)
         i += 1
     return varying
 
@@ -228,7 +204,7 @@ def _score_by_sums(target, splitter, job, scratch, node, first, last, total):
 def _score_apart(splitter, job, scratch, node, first, last, total):
     """Write the best split of every feature, numbers side by side and categories by the batch; return how many vary."""
     target, own, nodes, features = job.target, scratch.own, job.growing.nodes, scratch.features
-    stride = np.uint64(len(own.present)) * np.uint64(splitter.width)
+    stride = len(own.present) * splitter.width
     varying, i, k = 0, first, 0
     while i < last:
         end = i + 1
@@ -243,13 +219,18 @@ def _score_apart(splitter, job, scratch, node, first, last, total):
         if k == len(own.batch) or (k > 0 and i == last):
             sum_batch(target, splitter, own, k, np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP]))
             for j in range(k):
-                base, f = np.uint64(j) * stride, own.batch[j]
-                varying += score_sums(target, splitter, job, scratch, node, f, own.tables, base, total) != CONSTANT
+                varying += search(job, scratch, node, own.batch[j], j * stride) != CONSTANT
             k = 0
     return varying
 
 
+def _part_by_number(splitter, job, scratch, node, i, total):
+    return _score_numbers(splitter, job, scratch, node, i, i + 1, total)
+
+
 score_tables = by_type("score_tables", _score_apart)
+# Part the only two rows of a node by a feature that is a number; return 1 where they differ in it, else 0.
+part_by_number = by_type("part_by_number", _part_by_number)
 
 
 @inline
@@ -264,8 +245,7 @@ def score_drawn(splitter, job, scratch, node, first, last, total):
     while i < last:
         f, end, base, slot = features[i], i + 1, (i - first) * stride, i - first
         if splitter.is_level[f]:
-            at = np.uint64(base)
-            varying += score_sums(target, splitter, job, scratch, node, f, own.sparse, at, total) != CONSTANT
+            varying += search(job, scratch, node, f, base) != CONSTANT
             forget_marks(own.masks, slot)
         else:
             while end < last and not is_single and not splitter.is_level[features[end]]:
@@ -282,7 +262,7 @@ def _score_by_ranks(target, splitter, job, scratch, node, first, last, total):
     while i < last:
         f, end = features[i], i + 1
         if splitter.is_level[f]:
-            varying += score_ranks(target, splitter, job, scratch, node, f, total) != CONSTANT
+            varying += search(job, scratch, node, f, 0) != CONSTANT
         else:
             while end < last and not splitter.is_level[features[end]]:
                 end += 1
@@ -291,11 +271,7 @@ def _score_by_ranks(target, splitter, job, scratch, node, first, last, total):
     return varying
 
 
-jitable(score_ranks)
-jitable(arrange_by_rows)
-jitable(_arrange_by_sums)
 jitable(_score_by_sums)
 jitable(_score_apart)
 jitable(_score_by_ranks)
 score_categories = by_having("rank_rows", _score_by_ranks, _score_by_sums)
-arrange_again = by_having("rank_rows", arrange_by_rows, _arrange_by_sums)

@@ -17,8 +17,8 @@ from dtnumba.growth import columns as col
 from dtnumba.growth.binary.grow_subtree import (
     LikeOthers,
     add_node,
-    grow_few_rows,
-    grow_subtree,
+    calls_of,
+    kernels_of,
     most_nodes,
     new_scratch,
 )
@@ -27,7 +27,6 @@ from dtnumba.growth.forest.bootstrap_rows import list_rows, sample, weigh
 from dtnumba.growth.nodes import (
     Job,
     Subtree,
-    SubtreeKernels,
     new_growings,
     with_cuts_key,
     with_features,
@@ -56,7 +55,7 @@ from dtnumba.growth.targets.contract import (
 )
 from dtnumba.growth.targets.plain import plain
 from dtnumba.runtime import rng
-from dtnumba.runtime.addresses import call_at, compile_entries, entry_of
+from dtnumba.runtime.addresses import call_at, compile_entries
 from dtnumba.runtime.instructions.bits import copy_row, prefetch
 from dtnumba.runtime.instructions.column_blocks import SPARE_BYTES
 from dtnumba.runtime.kernels import inline, kernel_type
@@ -188,9 +187,8 @@ def _copy_codes(codes, room, start, stop):
 
 
 def _kernels_of(task):
-    """Return the kernels that a task needs, as ``compile_entries`` takes them: itself, then its SubtreeKernels."""
-    subtree, grows_small = _first_subtree(task), not isinstance(task.job.small, LikeOthers)
-    return [code_of(task), (grow_subtree, subtree, 3), *[(grow_few_rows, subtree, 3)] * grows_small]
+    """Return the kernels that a task needs, as ``compile_entries`` takes them: itself, and those that it calls."""
+    return [*kernels_of(_first_subtree(task)), code_of(task)]
 
 
 def _seconds_lost(plan, n_trees):
@@ -241,7 +239,7 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
         task = _task_of(plan._replace(target=plain(plan.target), small=LikeOthers()), first, n_trees, workers)
         wanted = _kernels_of(task)
     compile_entries(wanted)
-    task = task._replace(job=task.job._replace(calls=SubtreeKernels(*[entry_of(*kernel[:2]) for kernel in wanted[1:]])))
+    task = task._replace(job=task.job._replace(calls=calls_of(_first_subtree(task))))
     parts = []
     while True:
         stopped = run(task, workers)

@@ -221,13 +221,14 @@ def _calls_of(work: GrowerContext) -> Calls:
         rules.categorical
     )
     seeks_surrogates = rules.missing == col.SURROGATE and rules.use_surrogate > 0 and rules.max_surrogates > 0
-    wanted: dict[str, tuple[Any, Any]] = {"judge": (judge, test_context), "divide": (divide, context)}
+    wanted: dict[str, tuple[Any, Any]] = {}  # what takes longest to compile comes first
     if (work.nominal == 0).any():
         wanted["number"] = at_number[rules.numeric], test_context
     if (work.nominal == 1).any():
         wanted["category"] = at_category or find_two_way_split, test_context
     if seeks_surrogates:
         wanted["surrogates"] = find_surrogates, context
+    wanted |= {"divide": (divide, context), "judge": (judge, test_context)}
     compile_entries([(grow_general, work, 3), *[(*kernel, 3) for kernel in wanted.values()]])
     return Calls(**{name: entry_of(*kernel) for name, kernel in wanted.items()})
 
