@@ -20,7 +20,7 @@ from dtnumba.growth.categories.subset_search import has_two_rows_only, log_left,
 from dtnumba.growth.nodes import with_own
 from dtnumba.growth.policies.feature_sampling import side_by_side
 from dtnumba.growth.splitters.candidates import CONSTANT, NOTHING
-from dtnumba.growth.splitters.coded_rows import score_two_rows, with_code_table
+from dtnumba.growth.splitters.coded_rows import part_two_rows_by_code, with_code_table
 from dtnumba.growth.splitters.contract import begin, divide, inherit, release, score_features, with_codes, with_rows
 from dtnumba.growth.splitters.fill_tables import fill_some
 from dtnumba.growth.splitters.scans.scan_bins import Tables, forget_marks, scan_bins
@@ -146,7 +146,7 @@ class DrawnCategorySplitter(CategorySplitter):
         return score_sums(job.target, self, job, scratch, node, f, scratch.own.inner.sparse, at, total)
 
     def part_by_number(self, job, scratch, node, i, total):
-        return score_two_rows(job.target, self.inner, job, scratch, node, i, i + 1, total)
+        return part_two_rows_by_code(job.target, self.inner, job, scratch, node, i, i + 1, total)
 
     def score_tables(self, job, scratch, node, first, last, total):
         return score_drawn(self, job, scratch, node, first, last, total)

@@ -115,7 +115,7 @@ def _cut_after_first(splitter, job, scratch, f, node, below, above):
 cut_between = by_type("cut_between", _cut_after_first)  # the last code left and the first one right
 
 
-def _score_two_rows(target, splitter, job, scratch, node, first, last, total):
+def part_two_rows_by_code(target, splitter, job, scratch, node, first, last, total):
     """Look at a node of two rows: they can be parted in one way only, so the first feature that does it wins.
 
     A third of the nodes of a fully grown tree are such pairs. Returns how many features vary, at most one; -1 where it
@@ -152,6 +152,6 @@ def _not_at_once(target, splitter, job, scratch, node, first, last, total):
     return -1
 
 
-jitable(_score_two_rows)
+jitable(part_two_rows_by_code)
 jitable(_not_at_once)
-score_two_rows = by_having("score", _score_two_rows, _not_at_once)
+score_two_rows = by_having("score", part_two_rows_by_code, _not_at_once)

@@ -32,6 +32,7 @@ def table(seed, n, kind):
 CASES = [
     ("RandomForestClassifier", "two", {}),
     ("RandomForestClassifier", "two", {"min_samples_leaf": 3, "categorical_features": [0]}),
+    ("RandomForestClassifier", "two", {"categorical_features": [0]}),
     ("RandomForestClassifier", "four", {}),
     ("RandomForestClassifier", "outputs", {}),
     ("RandomForestRegressor", "numbers", {}),
