@@ -22,7 +22,7 @@ TWO_ROWS, FIND_LEFT = -1, -2
 
 @inline
 def search(job, scratch, node, f, task):
-    """Search a categorical feature at a node; return CONSTANT, BARREN or FOUND, or what the task returns."""
+    """Search a feature at a node; return CONSTANT, BARREN or FOUND, or what the task returns."""
     return call_at(job.calls.levels, in_hand(job, scratch), np.int64(node), np.int64(f), np.int64(task))
 
 
@@ -60,8 +60,10 @@ def _arrange_by_sums(target, splitter, job, scratch, node, f):
 
 def _score_by_sums(target, splitter, job, scratch, node, f, task):
     total = load(target, job.growing.sums[node, 0], scratch.work.total)
-    if task == TWO_ROWS:
+    if task == TWO_ROWS and splitter.is_level[f]:
         return part_two_rows(target, splitter, job, scratch, node, f, total)
+    if task == TWO_ROWS:
+        return part_by_number(splitter, job, scratch, node, f, total)
     return score_summed(splitter, job, scratch, node, f, np.uint64(task), total)
 
 
@@ -74,6 +76,12 @@ def _score_own_sums(splitter, job, scratch, node, f, at, total):
     return score_sums(job.target, splitter, job, scratch, node, f, scratch.own.tables, at, total)
 
 
+def _never_asked(splitter, job, scratch, node, f, total):
+    return 0
+
+
+# Write the split of the only two rows of a node by a feature that is a number.
+part_by_number = by_type("part_by_number", _never_asked)
 # Write the best split of a category whose sums begin at a place of the splitter's table.
 score_summed = by_type("score_summed", _score_own_sums)
 jitable(score_ranks)

@@ -145,8 +145,11 @@ class DrawnCategorySplitter(CategorySplitter):
     def score_summed(self, job, scratch, node, f, at, total):
         return score_sums(job.target, self, job, scratch, node, f, scratch.own.inner.sparse, at, total)
 
-    def part_by_number(self, job, scratch, node, i, total):
-        return part_two_rows_by_code(job.target, self.inner, job, scratch, node, i, i + 1, total)
+    def part_two_rows(self, job, scratch, node, i, total):
+        return search(job, scratch, node, scratch.features[i], TWO_ROWS)
+
+    def part_by_number(self, job, scratch, node, f, total):
+        return part_two_rows_by_code(job.target, self.inner, job, scratch, node, f, total)
 
     def score_tables(self, job, scratch, node, first, last, total):
         return score_drawn(self, job, scratch, node, first, last, total)
@@ -193,10 +196,7 @@ def _score_by_sums(target, splitter, job, scratch, node, first, last, total):
         scratch.candidates.gain[features[i]] = NO_GAIN
     varying, i = 0, first
     while i < last and varying == 0:
-        if splitter.is_level[features[i]]:
-            varying += search(job, scratch, node, features[i], TWO_ROWS)
-        else:
-            varying += part_by_number(splitter, job, scratch, node, i, total)
+        varying += part_two_rows(splitter, job, scratch, node, i, total)
         i += 1
     return varying
 
@@ -224,13 +224,15 @@ def _score_apart(splitter, job, scratch, node, first, last, total):
     return varying
 
 
-def _part_by_number(splitter, job, scratch, node, i, total):
+def _part_two_rows(splitter, job, scratch, node, i, total):
+    if splitter.is_level[scratch.features[i]]:
+        return search(job, scratch, node, scratch.features[i], TWO_ROWS)
     return _score_numbers(splitter, job, scratch, node, i, i + 1, total)
 
 
 score_tables = by_type("score_tables", _score_apart)
-# Part the only two rows of a node by a feature that is a number; return 1 where they differ in it, else 0.
-part_by_number = by_type("part_by_number", _part_by_number)
+# Part the only two rows of a node by the i-th feature looked at; return 1 where they differ in it, else 0.
+part_two_rows = by_type("part_two_rows", _part_two_rows)
 
 
 @inline

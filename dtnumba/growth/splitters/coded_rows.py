@@ -11,7 +11,7 @@ from dtnumba.growth import columns as col
 from dtnumba.growth.splitters.candidates import NOTHING, all_are_legal, is_heavier, record_split
 from dtnumba.growth.splitters.partition import partition_by_level, partition_rows
 from dtnumba.growth.targets.contract import add, rest, split_score, zero
-from dtnumba.runtime.kernels import by_having, by_type, jitable, kernel_type
+from dtnumba.runtime.kernels import by_having, by_type, inline, jitable, kernel_type
 from dtnumba.runtime.records import replacing
 from dtnumba.runtime.tasks import launch, take_ticket
 
@@ -115,43 +115,50 @@ def _cut_after_first(splitter, job, scratch, f, node, below, above):
 cut_between = by_type("cut_between", _cut_after_first)  # the last code left and the first one right
 
 
-def part_two_rows_by_code(target, splitter, job, scratch, node, first, last, total):
+def _score_two_rows(target, splitter, job, scratch, node, first, last, total):
     """Look at a node of two rows: they can be parted in one way only, so the first feature that does it wins.
 
     A third of the nodes of a fully grown tree are such pairs. Returns how many features vary, at most one; -1 where it
     takes more than that to say whether a split is legal.
     """
-    nodes, features, out = job.growing.nodes, scratch.features, scratch.candidates
-    start = np.int64(nodes[node, col.START])
-    if nodes[node, col.STOP] - start != 2 or not all_are_legal(job.limits):
+    nodes, features = job.growing.nodes, scratch.features
+    if nodes[node, col.STOP] - np.int64(nodes[node, col.START]) != 2 or not all_are_legal(job.limits):
         return -1
     for i in range(first, last):
-        out.gain[features[i]] = NO_GAIN
+        scratch.candidates.gain[features[i]] = NO_GAIN
     for i in range(first, last):
-        f, below, above = features[i], np.int64(splitter.rows[start]), np.int64(splitter.rows[start + 1])
-        if splitter.codes[below, f] != splitter.codes[above, f]:
-            if splitter.codes[below, f] > splitter.codes[above, f]:
-                below, above = above, below
-            left = add(target, zero(target, scratch.work.left), below)
-            right = rest(target, total, left, scratch.work.right)
-            if split_score(target, job.criterion, left, right, scratch.work) > NO_GAIN:
-                code, after = np.int64(splitter.codes[below, f]), np.int64(splitter.codes[above, f])
-                missing_left = is_heavier(target, left, right)
-                if after == splitter.n_codes[f]:  # the other has no value
-                    out.cut[f], after, missing_left = np.inf, np.int64(NOTHING), np.int64(0)
-                else:
-                    code, after = cut_between(splitter, job, scratch, f, node, code, after)
-                record_split(
-                    out, f, target, job.criterion, left, right, scratch.work, (np.int64(1), code, after, missing_left)
-                )
+        if part_two_rows_by_code(target, splitter, job, scratch, node, features[i], total) == 1:
             return 1
     return 0
+
+
+@inline
+def part_two_rows_by_code(target, splitter, job, scratch, node, f, total):
+    """Write the split of a node's only two rows by a feature; return 1 where they differ in it, else 0."""
+    out, start = scratch.candidates, np.int64(job.growing.nodes[node, col.START])
+    below, above = np.int64(splitter.rows[start]), np.int64(splitter.rows[start + 1])
+    if splitter.codes[below, f] == splitter.codes[above, f]:
+        return 0
+    if splitter.codes[below, f] > splitter.codes[above, f]:
+        below, above = above, below
+    left = add(target, zero(target, scratch.work.left), below)
+    right = rest(target, total, left, scratch.work.right)
+    if split_score(target, job.criterion, left, right, scratch.work) > NO_GAIN:
+        code, after = np.int64(splitter.codes[below, f]), np.int64(splitter.codes[above, f])
+        missing_left = is_heavier(target, left, right)
+        if after == splitter.n_codes[f]:  # the other has no value
+            out.cut[f], after, missing_left = np.inf, np.int64(NOTHING), np.int64(0)
+        else:
+            code, after = cut_between(splitter, job, scratch, f, node, code, after)
+        where = (np.int64(1), code, after, missing_left)
+        record_split(out, f, target, job.criterion, left, right, scratch.work, where)
+    return 1
 
 
 def _not_at_once(target, splitter, job, scratch, node, first, last, total):
     return -1
 
 
-jitable(part_two_rows_by_code)
+jitable(_score_two_rows)
 jitable(_not_at_once)
-score_two_rows = by_having("score", part_two_rows_by_code, _not_at_once)
+score_two_rows = by_having("score", _score_two_rows, _not_at_once)
