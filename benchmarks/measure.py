@@ -242,7 +242,7 @@ def table(rows):
 
 
 def main(description, jobs):
-    """Run the jobs of a script, functions of the options that return rows, and print their table."""
+    """Run the jobs of a script, functions of the options that return rows, print their table, and return the rows."""
     options = parse(description)
     around = surroundings(options)
     rows = []
@@ -252,3 +252,4 @@ def main(description, jobs):
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(row) for row in rows]))
     print("\n".join([*around, "", *table(rows)]), flush=True)
+    return rows

@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 
 from dtnumba import DecisionTreeClassifier
-from dtnumba.pruners.contract import PRUNERS
+from dtnumba.pruners.registry import PRUNERS
 
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4)
 WAYS = {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.runtime.kernels import complaint, jitable, kernel_type
+from dtnumba.runtime.kernels import complaint, inline, kernel_type
 
 
 class _Function(NamedTuple):
@@ -52,7 +52,7 @@ def part_of_function(function, target):
         inner = types.FunctionType(
             function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
         )
-        jitable(inner)
+        inline(inner)
 
         def impurity(self, stats, weight):
             return inner(stats, weight)

@@ -2,7 +2,8 @@
 
 Adding a pruner is one class in a module of its own, named below (see contract).
 
-contract         what a pruner is, what it is given, and the registry
+contract         what a pruner is, and what it is given
+registry         the names they go by
 prune            the function that users call
 bound            a bound on the true error of the whole tree
 mdl              bits of the tree and of its exceptions
@@ -17,29 +18,37 @@ generic          an estimate of your own
 engines          passes over trees that several pruners share
 """
 
-from dtnumba.pruners.bound import Bound
-from dtnumba.pruners.contract import PRUNERS, Pruner
-from dtnumba.pruners.cost_complexity import CostComplexity
-from dtnumba.pruners.critical_value import CriticalValue
-from dtnumba.pruners.error_based import ErrorBased
-from dtnumba.pruners.generic import Generic
-from dtnumba.pruners.mdl import MDL
-from dtnumba.pruners.minimum_error import MinimumError
-from dtnumba.pruners.pessimistic import Pessimistic
-from dtnumba.pruners.reduced_error import ReducedError
-from dtnumba.pruners.simplify import Simplify
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "MDL",
-    "PRUNERS",
-    "Bound",
-    "CostComplexity",
-    "CriticalValue",
-    "ErrorBased",
-    "Generic",
-    "MinimumError",
-    "Pessimistic",
-    "Pruner",
-    "ReducedError",
-    "Simplify",
-]
+from dtnumba.runtime.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from dtnumba.pruners.bound import Bound as Bound
+    from dtnumba.pruners.contract import Pruner as Pruner
+    from dtnumba.pruners.cost_complexity import CostComplexity as CostComplexity
+    from dtnumba.pruners.critical_value import CriticalValue as CriticalValue
+    from dtnumba.pruners.error_based import ErrorBased as ErrorBased
+    from dtnumba.pruners.generic import Generic as Generic
+    from dtnumba.pruners.mdl import MDL as MDL
+    from dtnumba.pruners.minimum_error import MinimumError as MinimumError
+    from dtnumba.pruners.pessimistic import Pessimistic as Pessimistic
+    from dtnumba.pruners.reduced_error import ReducedError as ReducedError
+    from dtnumba.pruners.registry import PRUNERS as PRUNERS
+    from dtnumba.pruners.simplify import Simplify as Simplify
+
+_HOME = {
+    "Bound": "bound",
+    "CostComplexity": "cost_complexity",
+    "CriticalValue": "critical_value",
+    "ErrorBased": "error_based",
+    "Generic": "generic",
+    "MDL": "mdl",
+    "MinimumError": "minimum_error",
+    "PRUNERS": "registry",
+    "Pessimistic": "pessimistic",
+    "Pruner": "contract",
+    "ReducedError": "reduced_error",
+    "Simplify": "simplify",
+}
+__all__ = [*_HOME]  # noqa: PLE0604  names all of them
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

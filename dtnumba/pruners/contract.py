@@ -1,4 +1,4 @@
-"""What a pruner is, what it is given, and the names it goes by. Adding a pruner is one class, registered once.
+"""What a pruner is, and what it is given. Adding a pruner is one class, registered once.
 
 The contract
 ------------
@@ -18,7 +18,7 @@ held_out = None
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dtnumba.trees.layout import Trees
 
 
-PRUNERS: dict[str, type[Pruner]] = {}
+REGISTERED: dict[str, type[Pruner]] = {}  # see ``registry``, which has all of them
 
 
 class Pruner:
@@ -59,7 +59,7 @@ def pruner(name: str) -> Callable[[type[Pruner]], type[Pruner]]:
 
     def register(cls: type[Pruner]) -> type[Pruner]:
         cls.name = name
-        PRUNERS[name] = cls
+        REGISTERED[name] = cls
         return cls
 
     return register
@@ -151,34 +151,3 @@ class PruningContext:
 def is_number(value: Any) -> bool:
     """Tell whether a value is a finite number, and not a bool."""
     return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-
-
-def resolve_pruner(method: Any, options: dict[str, Any] | None = None) -> Pruner:
-    """Return the pruner that a name with options stands for, or the object itself."""
-    if isinstance(method, Pruner):
-        if options:
-            raise ValueError(
-                f"prune: options {sorted(options)} beside {method!r}: give them to the object, or pass its name"
-            )
-        return method
-    if not (isinstance(method, str) and method in PRUNERS):
-        kind = ValueError if isinstance(method, str) else TypeError
-        raise kind(f"The 'method' parameter of prune must be {pruner_words()}. Got {method!r} instead.")
-    legal = [field.name for field in fields(PRUNERS[method])]  # type: ignore[arg-type]
-    required = [field.name for field in fields(PRUNERS[method]) if field.default is MISSING]  # type: ignore[arg-type]
-    absent = [name for name in required if name not in (options or {})]
-    if absent:
-        raise ValueError(
-            f"prune={method!r}: it has no default for {absent[0]!r}; pass an object, "
-            f"pruners.{PRUNERS[method].__name__}({absent[0]}=...), or prune(model, {method!r}, ..., {absent[0]}=...)"
-        )
-    unknown = sorted(set(options or {}) - set(legal))
-    if unknown:
-        raise TypeError(f"prune: {method!r} has no option {unknown[0]!r}; its options are {legal}")
-    return PRUNERS[method](**(options or {}))
-
-
-def pruner_words() -> str:
-    """Return in words what ``prune`` may be."""
-    names = ", ".join(map(repr, sorted(PRUNERS)))
-    return f"a str among {{{names}}} or an object of dtnumba.pruners"

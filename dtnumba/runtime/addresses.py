@@ -4,6 +4,7 @@
 
 import ctypes
 import struct
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -17,9 +18,6 @@ from dtnumba.runtime.disk_cache import holds
 from dtnumba.runtime.kernels import COMPILED
 from dtnumba.runtime.records import type_of_record
 from dtnumba.runtime.side_by_side import compile_together, is_rehearsal, note
-
-# Kernel and kind of record, as Numba's dispatcher tells them apart: address of the code, what keeps it alive
-ENTRIES = {}
 
 if COMPILED:
 
@@ -45,23 +43,49 @@ else:
         return entry(pointer, a, b, c)
 
 
-def entry_of(function, record):
-    """Return what ``call_at`` calls a kernel by, which takes such a record and three integers.
+class Code(NamedTuple):
+    """A kernel for a kind of record, and a record of this kind."""
+
+    function: Any
+    record: Any
+    n_integers: int  # that it takes after the record
+    kind: Any  # as Numba's dispatcher tells kinds of arguments apart
+
+    @property
+    def signature(self):
+        """The types of its arguments."""
+        return type_of_record(self.record), *[int64] * self.n_integers
+
+
+def code_for(function, record, n_integers=3):
+    """Return the kernel of a function for a record."""
+    return Code(function, record, n_integers, compute_fingerprint(record) if COMPILED else None)
+
+
+def codes_for(functions, record):
+    """Return the kernels of named functions for a record, whose many arrays are looked at once."""
+    one = code_for(None, record)
+    return {name: one._replace(function=function) for name, function in functions.items()}
+
+
+def entry_of(code):
+    """Return what ``call_at`` calls a kernel by, compiled where need be.
 
     A kernel that calls another one by its name generates that one's code once more, and all that it calls.
     """
-    return compiled_entry(function, record, 3) if COMPILED else function
+    return _loaded(code)[0] if COMPILED else code.function
 
 
-def call_entry(entry, record, a, b, c):
-    """Call from Python what ``entry_of`` returned; return its integer."""
+def call_entry(code, a, b, c):
+    """Call a kernel from Python, with its record and three integers; return its integer."""
     if not COMPILED:
-        return entry(record, a, b, c)
+        return code.function(code.record, a, b, c)
+    address, memory = entry_with_memory(code)
     if is_rehearsal():
         return 1
-    memory, returned = pack(record), (ctypes.c_int64 * 2)()
+    returned = (ctypes.c_int64 * 2)()
     here = ctypes.addressof(returned)
-    _ENTRY(entry)(here, here + 8, ctypes.addressof(memory), a, b, c)
+    _ENTRY(address)(here, here + 8, ctypes.addressof(memory), a, b, c)
     return returned[0]
 
 
@@ -69,61 +93,58 @@ def call_entry(entry, record, a, b, c):
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 3)
 
 
-def compile_entries(wanted):
-    """Compile kernels for such records and numbers of integers, side by side where more than one is missing."""
+def compile_entries(codes):
+    """Compile kernels, side by side where more than one is missing."""
     if COMPILED:
-        compile_together(_not_loaded(wanted))
+        compile_together(_not_loaded(codes))
 
 
-def are_compiled(wanted):
-    """Tell whether such kernels are there, in this process or on disk."""
-    return not COMPILED or all(holds(*one) for one in _not_loaded(wanted))
+def are_loaded(codes):
+    """Tell whether kernels are there, in this process."""
+    return not COMPILED or all((code.function, code.kind) in _ENTRIES for code in codes)
 
 
-def _not_loaded(wanted):
-    missing = [one for one in wanted if (one[0], compute_fingerprint(one[1])) not in ENTRIES]
-    return [(function, _signature(record, n)) for function, record, n in missing]
+def are_compiled(codes):
+    """Tell whether kernels are there, in this process or on disk."""
+    return not COMPILED or all(holds(*one) for one in _not_loaded(codes))
 
 
-def _signature(record, n_integers):
-    return type_of_record(record), *[int64] * n_integers
+def _not_loaded(codes):
+    missing = [code for code in codes if (code.function, code.kind) not in _ENTRIES]
+    return [(code.function, code.signature) for code in missing]
 
 
-def compiled_entry(function, record, n_integers):
-    """Return the address of the code of a kernel that takes such a record and so many integers."""
-    kind = function, compute_fingerprint(record)
-    found = ENTRIES.get(kind)
-    if is_rehearsal():
-        note(function, _signature(record, n_integers))
-        return 0
+def _loaded(code):
+    """Return the address of a kernel, and the layout of its record."""
+    found = _ENTRIES.get((code.function, code.kind))
+    if found is None and is_rehearsal():
+        note(code.function, code.signature)
+        return 0, None
     if found is None:
-        signature = _signature(record, n_integers)
-        function.compile(signature)
-        code = function.overloads[signature]
-        address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
-        found = ENTRIES[kind] = (address, code)
-    return found[0]
+        signature = code.signature
+        code.function.compile(signature)
+        compiled = code.function.overloads[signature]
+        address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+        found = _ENTRIES[code.function, code.kind] = (address, Layout(signature[0]), compiled)
+    return found[:2]
 
 
-def pack(record):
-    """Return memory that holds a record as kernels see it; it is good while the record lives.
-
-    Numba would compile code for it, for each kind of record: 1.2 of the 10 s that a first forest took.
-    """
-    kind = compute_fingerprint(record)
-    layout = _LAYOUTS.get(kind)
-    if layout is None:
-        layout = _LAYOUTS[kind] = _Layout(type_of_record(record))
-    return layout.pack(record)
+def entry_with_memory(code):
+    """Return the address of a kernel, and memory that holds its record as it sees it; good while the record lives."""
+    address, layout = _loaded(code)
+    return address, layout.pack(code.record) if layout else None
 
 
-_LAYOUTS = {}
+_ENTRIES = {}  # by function and kind of record: address, layout, and what keeps the code alive
 # Numba's own reading of an array's address, shape and strides
 _read_array = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)(_helperlib.c_helpers["adapt_ndarray"])
 
 
-class _Layout:
-    """Where the items of a kind of record lie in memory: each at a multiple of its own size, as in C."""
+class Layout:
+    """Where the items of a kind of record lie in memory: each at a multiple of its own size, as in C.
+
+    Numba would compile code that puts them there, for each kind: 1.2 of the 10 s that a first forest took.
+    """
 
     def __init__(self, kind):
         self.codes, self.places = [], []  # of the numbers, as ``struct`` calls them; of the arrays
@@ -156,6 +177,7 @@ class _Layout:
         return at + n
 
     def pack(self, record):
+        """Return memory that holds a record."""
         numbers, arrays = [], []
         _part(record, numbers, arrays)
         memory = self.memory()

@@ -48,15 +48,25 @@ _CHECKSUM_BYTES = 16
 _PATIENCE, _GLANCE = 120.0, 0.005  # seconds that a process waits for another one's kernel, and between two looks
 
 
+def _sources_in(folder: str, prefix: str) -> Iterator[str]:
+    """Yield the names of the source files in a folder; Path takes twice the time, and each import waits for it."""
+    for entry in os.scandir(folder):
+        if entry.is_dir() and entry.name != "__pycache__":
+            yield from _sources_in(entry.path, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(".py"):
+            yield prefix + entry.name
+
+
 def stamp_of(package: Path, python: str | None = sys.version) -> str | None:
     """Digest of every source file of a package and of what compiles it; None where there are no sources to read."""
-    sources = sorted(package.rglob("*.py"))
+    sources = sorted(_sources_in(str(package), "")) if package.is_dir() else []
     if not sources:  # a zip file, or byte code alone
         return None
     digest = hashlib.sha256(f"{python} numba {numba.__version__} numpy {np.__version__}".encode())
-    for path in sources:
-        text = path.read_bytes()
-        digest.update(f"{path.relative_to(package).as_posix()} {len(text)} ".encode())
+    for name in sources:
+        with open(f"{package}/{name}", "rb", buffering=0) as source:  # noqa: PTH123  half the time of a Path
+            text = source.read()
+        digest.update(f"{name} {len(text)} ".encode())
         digest.update(text)
     return digest.hexdigest()
 

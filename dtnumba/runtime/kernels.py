@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: D103
 """Every option of Numba: how kernels compile, and how the type of an argument picks the code.
 
 kernel       compile on first call, with the house options and the house's disk cache
@@ -12,12 +11,12 @@ kernel_type  mark the methods of a NamedTuple as callable from kernels
 
 import linecache
 import re
-from functools import cache
+from types import FunctionType
 
 import numba
 from numba import njit
 from numba.core import config, types
-from numba.extending import overload, register_jitable
+from numba.extending import overload, typeof_impl
 
 from dtnumba.runtime import records
 from dtnumba.runtime.compiler import absorbed_options, kernel_options
@@ -50,11 +49,14 @@ def entry(function):
 
 
 _ABSORBED = absorbed_options()
+_OUTLINED = _ABSORBED | {"forceinline": False}
+_typeof_others = typeof_impl.dispatch(object)
 
 
 def inline(function):
     """Mark a function that kernels absorb where they call it: called per row or per bin. Python runs it as it is."""
-    return _for_kernels(function, _ABSORBED)
+    function.kernel_options = _ABSORBED
+    return function
 
 
 def outlined(function=None, *, in_python=None):
@@ -64,21 +66,34 @@ def outlined(function=None, *, in_python=None):
     """
     if function is None:
         return lambda found: outlined(found, in_python=in_python)
-    return _for_kernels(function, _ABSORBED | {"forceinline": False}, in_python)
+    function.kernel_options = _OUTLINED
+    return function if in_python is None or not COMPILED else _Twin(function, in_python)
 
 
-def _for_kernels(function, options, in_python=None):
-    dispatcher = njit(**options)(function)
-    if COMPILED:
-        dispatcher.__class__ = _python_caller(type(dispatcher))
-        dispatcher.in_python = in_python or function
-    return dispatcher
+class _Twin:
+    """A function for kernels, of which Python calls another form."""
+
+    def __init__(self, function, in_python):
+        self.of_kernels, self._in_python = function, in_python
+
+    def __call__(self, *args):
+        return self._in_python(*args)
 
 
-@cache
-def _python_caller(cls):
-    """Return a class of dispatchers that kernels compile and that run as Python where Python calls them."""
-    return type(f"Absorbed{cls.__name__}", (cls,), {"__call__": lambda self, *args: self.in_python(*args)})
+@typeof_impl.register(FunctionType)
+@typeof_impl.register(_Twin)
+def _typeof_function(function, context):
+    """Return the type by which kernels know a function that is marked for them, made when the first one calls it.
+
+    Numba's own, made where each of 150 functions is defined, took a sixth of an import.
+    """
+    function = getattr(function, "of_kernels", function)
+    options = getattr(function, "kernel_options", None)
+    if options is None:
+        return _typeof_others(function, context)
+    if not hasattr(function, "of_numba"):
+        function.of_numba = njit(**options)(function)
+    return typeof_impl(function.of_numba, context)
 
 
 def kernel_type(cls):
@@ -87,17 +102,8 @@ def kernel_type(cls):
     for base in reversed(cls.__mro__[:-1]):
         for name, method in vars(base).items():
             if not name.startswith("_") and callable(method) and base.__module__ != "builtins":
-                jitable(method)
+                inline(method)
     return cls
-
-
-_JITABLE = set()
-
-
-def jitable(method):
-    if method not in _JITABLE:
-        _JITABLE.add(method)
-        register_jitable(**_ABSORBED)(method)
 
 
 def by_type(name, fallback=None):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import sys
 import threading
@@ -32,6 +31,8 @@ class Notice:
 
     def tell(self) -> None:
         """Say it, where it was not said before and may be said."""
+        import multiprocessing
+
         is_main = multiprocessing.parent_process() is None
         if self.is_told or not is_main or os.environ.get(QUIET, "0") != "0":
             return

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import multiprocessing
 import os
 import pickle
 import sys
@@ -112,6 +111,8 @@ def _may_help() -> bool:
     """Tell whether another Python can be started, and finds a core and the same cache."""
     if not STARTS_HELPERS:
         return False
+    import multiprocessing
+
     is_main = multiprocessing.parent_process() is None
     can_start = bool(sys.executable) and not getattr(sys, "frozen", False)
     return is_main and can_start and config.NUMBA_NUM_THREADS > 1 and disk_cache.cache_folder() is not None

@@ -3,7 +3,6 @@
 """The one parallel loop of the package: a task runs on several workers, which take tickets for its items."""
 
 import ctypes
-import multiprocessing
 import os
 import sys
 import threading
@@ -12,12 +11,11 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import int64, prange
-from numba._dispatcher import compute_fingerprint
 from numba.core import config, types
 from numba.core.cgutils import alloca_once
 from numba.extending import intrinsic
 
-from dtnumba.runtime.addresses import ENTRIES, are_compiled, compiled_entry, pack
+from dtnumba.runtime.addresses import are_compiled, are_loaded, code_for, entry_of, entry_with_memory
 from dtnumba.runtime.kernels import COMPILED, by_type, entry, kernel, kernel_type
 from dtnumba.runtime.records import Twin, own_copy
 from dtnumba.runtime.side_by_side import is_rehearsal
@@ -109,8 +107,8 @@ def _run_at(task, worker):
 
 
 def code_of(task):
-    """Return what ``compile_entries`` knows the code of a task by."""
-    return _run_at, task, 1
+    """Return the kernel that does a task."""
+    return code_for(_run_at, task, n_integers=1)
 
 
 def is_compiled(task):
@@ -140,18 +138,17 @@ if hasattr(os, "register_at_fork"):
 
 # Turns of a loop, of about two microseconds each in Python, for which no code is compiled: of one task, and of all
 # tasks of a kind until it is compiled after all.
-PYTHON_STEPS, _ALL_STEPS = 50_000, 250_000
+PYTHON_STEPS, _ALL_STEPS = 50_000, 100_000
 _STEPS = {}
 
 
-def _is_done_before_it_compiles(task, steps):
-    kind = compute_fingerprint(task)
-    if (_run_at, kind) in ENTRIES:
+def _is_done_before_it_compiles(code, steps):
+    if are_loaded([code]):
         return False
-    before = _STEPS.get(kind)
-    if steps > PYTHON_STEPS or (before or 0) > _ALL_STEPS or (before is None and is_compiled(task)):
+    before = _STEPS.get(code.kind)
+    if steps > PYTHON_STEPS or (before or 0) > _ALL_STEPS or (before is None and are_compiled([code])):
         return False
-    _STEPS[kind] = (before or 0) + steps
+    _STEPS[code.kind] = (before or 0) + steps
     return True
 
 
@@ -161,6 +158,8 @@ def n_workers(n_jobs):
     if _pool_is_inherited:
         return 1
     if n_jobs is None:
+        import multiprocessing
+
         is_main = threading.current_thread() is threading.main_thread()
         return cores if is_main and multiprocessing.parent_process() is None else 1
     return min(n_jobs, cores) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
@@ -173,15 +172,16 @@ def launch(task, workers=1, *, entitled=False, steps=None):
     ``workqueue`` from a second Python thread (unless it is ``entitled``: the main thread waits for it). A task of few
     ``steps`` is run as the Python that it is written in where its code would have to be compiled first.
     """
-    if not COMPILED or (steps is not None and _is_done_before_it_compiles(task, steps)):
+    code = code_of(task)
+    if not COMPILED or (steps is not None and _is_done_before_it_compiles(code, steps)):
         with np.errstate(all="ignore"):  # as kernels do
             run(task, 0)
         return
     if is_rehearsal():
-        compiled_entry(*code_of(task))
+        entry_of(code)
         return
-    memory = pack(task)
-    entry, address = compiled_entry(*code_of(task)), ctypes.addressof(memory)
+    entry, memory = entry_with_memory(code)
+    address = ctypes.addressof(memory)
     if workers > 1 and _may_enter_pool(entitled=entitled):
         status = _run_masked(entry, address, workers)
     else:

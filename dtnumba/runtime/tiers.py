@@ -5,25 +5,35 @@ Small work runs plain kernels, which do the same to the bit. The faster ones are
 this process or on disk, and where they would save more than they cost.
 """
 
-from numba._dispatcher import compute_fingerprint
-
-from dtnumba.runtime.addresses import are_compiled
+from dtnumba.runtime.addresses import are_compiled, are_loaded
 from dtnumba.runtime.kernels import COMPILED
 
 # False: every fit takes the faster kernels, as the tests do.
 SMALL_WORK_IS_PLAIN = True
 # Where work comes a second time it will come again: from then on, what plain kernels lose counts so many times.
 _AGAIN = 10
+_TRIFLE = 1e-3  # seconds for which it does not matter which kernels run, if some are loaded
 _LOST = {}  # by the kernels in question: seconds that plain ones have lost
 
 
-def repays(wanted, saved, cost):
-    """Tell whether to take faster kernels that save so many seconds of this work, and cost so many to compile.
+def chosen(build, saved, cost):
+    """Return ``build(is_plain)``, of plain kernels unless faster ones are the better choice.
 
-    ``wanted`` is what ``compile_entries`` takes.
+    These save ``saved`` seconds of this work, and cost ``cost`` to compile. The last item that ``build`` returns is
+    the kernels, as ``compile_entries`` takes them.
     """
-    if not COMPILED or not SMALL_WORK_IS_PLAIN or are_compiled(wanted):
+    if not COMPILED or not SMALL_WORK_IS_PLAIN:
+        return build(False)
+    plain = build(True) if saved < _TRIFLE else None
+    if plain and are_loaded(plain[-1]):
+        return plain
+    fast = build(False)
+    return fast if _repay(fast[-1], saved, cost) else plain or build(True)
+
+
+def _repay(codes, saved, cost):
+    if are_compiled(codes):
         return True
-    kind = tuple((function, compute_fingerprint(record)) for function, record, _ in wanted)
-    _LOST[kind] = _LOST[kind] + _AGAIN * saved if kind in _LOST else saved
-    return _LOST[kind] > cost
+    kinds = tuple((code.function, code.kind) for code in codes)
+    _LOST[kinds] = _LOST[kinds] + _AGAIN * saved if kinds in _LOST else saved
+    return _LOST[kinds] > cost

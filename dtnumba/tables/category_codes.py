@@ -11,8 +11,8 @@ from __future__ import annotations
 import reprlib
 import weakref
 from collections import defaultdict
-from decimal import Decimal
 from itertools import count
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,7 +40,7 @@ class CodedColumn(NamedTuple):
 
 def is_missing(value: Any) -> bool:
     """Tell whether a Python object stands for no value."""
-    if isinstance(value, (float, np.floating, Decimal)):
+    if isinstance(value, (float, np.floating)) or type(value).__name__ == "Decimal":
         return bool(value != value)
     return type(value).__name__ in _MISSING
 
@@ -204,7 +204,7 @@ def is_text(value: object) -> bool:
 
 def kind_of(value: object) -> str:
     """Return what a value is, in a word."""
-    is_number = isinstance(value, (int, float, complex, Decimal, np.number, np.bool_))
+    is_number = isinstance(value, (Number, np.bool_))
     return "text" if is_text(value) else "a number" if is_number else f"of the type {type(value).__name__}"
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -219,6 +218,8 @@ def dealt(splits: Iterable[Split], job: Callable[[int, Split], Answer], workers:
             except BaseException:
                 stop.set()
                 raise
+
+    from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(workers) as pool:
         hands = [pool.submit(labour) for _ in range(workers)]

@@ -67,13 +67,31 @@ def test_after_a_warm_up_nothing_is_left_to_compile(tmp_path, run_python):
 
 
 @compiled_only
+def test_two_that_warm_up_at_once_do_not_disturb_each_other(tmp_path):
+    import os
+
+    command = [sys.executable, "-m", "dtnumba", "warmup", "DecisionListClassifier", "--jobs", "1"]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    started = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [process.communicate(timeout=300)[1] for process in started]
+    assert [process.returncode for process in started] == [0, 0], said
+    assert list(tmp_path.rglob("*.lock")) == list(tmp_path.rglob("*.tmp")) == []
+    assert subprocess.run([*command, "--check"], env=environment, capture_output=True, check=False).returncode == 0
+
+
+@compiled_only
 def test_an_interrupted_warm_up_keeps_what_it_has_and_can_be_taken_up_again(tmp_path):
     import os
     import signal
 
     command = [sys.executable, "-m", "dtnumba", "warmup", "--jobs", "1"]
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    # A shell has what it runs in the background ignore the signal, and what that starts, and so on.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
     for _ in range(600):
         if list(tmp_path.rglob("*.nbc")):
             break

@@ -13,10 +13,10 @@ from strategies import descriptions, examples, layout, same_trees, walk
 import dtnumba
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, prune, pruners
 from dtnumba.prediction.tree_view import TreeView
-from dtnumba.pruners.contract import PRUNERS
 from dtnumba.pruners.engines.binomial_bound import binomial_upper
 from dtnumba.pruners.engines.code_length import arity_bits, dirichlet_bits, whole_leaf_bits
 from dtnumba.pruners.error_based import extra_errors
+from dtnumba.pruners.registry import PRUNERS
 from dtnumba.tables.costs import LeastCost
 from dtnumba.trees.check import check
 from dtnumba.trees.layout import joined, one_tree

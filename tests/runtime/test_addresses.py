@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dtnumba.runtime.addresses import call_entry, compile_entries, entry_of, pack
+from dtnumba.runtime.addresses import Layout, call_entry, code_for, compile_entries
 from dtnumba.runtime.kernels import COMPILED, kernel, kernel_type
 
 compiled_only = pytest.mark.skipif(not COMPILED, reason="interpreted kernels read no memory")
@@ -68,7 +68,7 @@ def in_python(record, a, b, c):
 )
 def test_a_kernel_reads_what_python_wrote(small, real, byte, last, flag, a, b, c):
     record = whole(small, real, byte, float(last), flag)
-    assert call_entry(entry_of(read, record), record, a, b, c) == in_python(record, a, b, c)
+    assert call_entry(code_for(read, record), a, b, c) == in_python(record, a, b, c)
 
 
 @compiled_only
@@ -79,13 +79,13 @@ def test_memory_is_as_long_as_kernels_think_it_is():
 
     record = whole(1, 1, 1, 1.0, True)
     kind, context = type_of_record(record), cpu_target.target_context
-    assert ctypes.sizeof(pack(record)) == context.get_abi_sizeof(context.get_data_type(kind))
+    assert ctypes.sizeof(Layout(kind).pack(record)) == context.get_abi_sizeof(context.get_data_type(kind))
 
 
 @compiled_only
 def test_entries_that_are_there_are_not_compiled_again():
     record = whole(1, 1, 1, 1.0, True)
-    compile_entries([(read, record, 3)])
+    compile_entries([code_for(read, record)])
     n = len(read.signatures)
-    compile_entries([(read, record, 3)])
+    compile_entries([code_for(read, record)])
     assert len(read.signatures) == n == 1

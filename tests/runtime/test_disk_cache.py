@@ -297,6 +297,18 @@ def test_processes_that_compile_at_once_do_not_disturb_each_other(copy):
     assert copy.ask() == [RIGHT, "1", "0"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="files cannot be kept small there")
+def test_a_full_disk_costs_no_fit(copy):
+    """A disk on which no byte can be written, so nothing is kept, and no half of a file is left behind."""
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n" + ASK
+    answers = [copy.ask(full) for _ in range(2)]
+    assert [answer[0] for answer in answers] == [RIGHT] * 2
+    assert copy.entries() == []
+    assert not list(copy.cache.rglob("*.tmp"))
+    assert not list(copy.cache.rglob("*.lock"))
+    assert copy.ask() == [RIGHT, "0", "1"]
+
+
 def test_a_package_without_sources_has_no_stamp(tmp_path):
     """As in a zip file: nothing would tell two versions apart, so nothing may be stored."""
     assert disk_cache.stamp_of(tmp_path) is None

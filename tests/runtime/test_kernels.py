@@ -200,7 +200,7 @@ def test_launching_from_many_threads_at_once_deals_each_its_own_items():
 )
 def test_n_jobs_is_at_most_the_cores(monkeypatch, n_jobs, workers):
     monkeypatch.setattr(tasks.config, "NUMBA_NUM_THREADS", 4)
-    monkeypatch.setattr(tasks.multiprocessing, "parent_process", lambda: None)
+    monkeypatch.setattr("multiprocessing.parent_process", lambda: None)
     assert n_workers(n_jobs) == workers
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from dtnumba.estimators.bases.estimator import Classifier
 from dtnumba.estimators.bases.prunable import Prunable
 from dtnumba.prediction.tree_view import TreeView
-from dtnumba.pruners.engines.weakest_link import pruning_path
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,6 +50,8 @@ class OneTree(Prunable):
         """
         model = copy.copy(self)
         model.ccp_alpha, model.prune = 0.0, None
+        from dtnumba.pruners.engines.weakest_link import pruning_path
+
         return pruning_path(model.fit(X, y, sample_weight).trees_)
 
     def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:

@@ -13,7 +13,6 @@ from dtnumba.criteria.contract import names_for
 from dtnumba.growth.binary.choose_splitter import SPLITTERS
 from dtnumba.growth.policies.constraints import SHORTHANDS
 from dtnumba.growth.settings import CATEGORICAL_SPLITS, MISSING_POLICIES, NUMERIC_SPLITS, UNLIMITED, Options, Settings
-from dtnumba.pruners.contract import PRUNERS, Pruner, pruner_words
 from dtnumba.runtime import rng
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.categories import CATEGORICAL_FEATURES_ARE, FROM_DTYPE, is_choice
@@ -148,11 +147,21 @@ INTERACTIONS = Legal(
 CLASS_WEIGHT = Legal(
     _is_class_weight, "a dict of class to weight, 'balanced', a list of these (one for each of several outputs) or None"
 )
-PRUNER = Legal(
-    lambda value: value is None or isinstance(value, Pruner) or (isinstance(value, str) and value in PRUNERS),
-    lambda: f"{pruner_words()} or None",
-)
+PRUNER = Legal(lambda value: value is None or _is_pruner(value), lambda: f"{_pruner_words()} or None")
 CATEGORICAL_FEATURES = Legal(is_choice, CATEGORICAL_FEATURES_ARE)
+
+
+def _is_pruner(value: Any) -> bool:
+    from dtnumba.pruners.contract import Pruner
+    from dtnumba.pruners.registry import PRUNERS
+
+    return isinstance(value, Pruner) or (isinstance(value, str) and value in PRUNERS)
+
+
+def _pruner_words() -> str:
+    from dtnumba.pruners.registry import pruner_words
+
+    return pruner_words()
 
 
 def _is_table(value: Any, n_axes: int) -> bool:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.estimators.bases.fit import Learner, TrainingData
-from dtnumba.pruners.contract import Pruner, PruningContext, Rows, resolve_pruner
-from dtnumba.pruners.engines.weakest_link import cut_weak, impurity_risk
+from dtnumba.pruners.contract import PruningContext, Rows
 from dtnumba.tables.labels import Labels
 from dtnumba.tables.table import Seen
 from dtnumba.tables.weights import read_weight
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dtnumba.pruners.contract import Pruner
     from dtnumba.trees.layout import Trees
 
 
@@ -54,6 +54,8 @@ class Prunable(Learner):
         """Return a smaller model; this one stays as it is. See ``dtnumba.prune`` for the parameters."""
         trees = self.check_fitted().trees_
         self.refuse_compact("prune")
+        from dtnumba.pruners.registry import resolve_pruner
+
         pruner = resolve_pruner(method, options)
         columns, target = self.columns_seen, self.target_seen
         outcome, rows, given = None, None, None
@@ -126,7 +128,11 @@ class Prunable(Learner):
     def _pruner(self) -> Pruner | None:
         """Return the pruner that the parameter stands for."""
         method = vars(self).get("prune")
-        return None if method is None else resolve_pruner(method)
+        if method is None:
+            return None
+        from dtnumba.pruners.registry import resolve_pruner
+
+        return resolve_pruner(method)
 
     def _finished(
         self,
@@ -141,6 +147,8 @@ class Prunable(Learner):
         if data.validation_rows is not None:
             trees = stopped_early(trees, data.validation_rows, most_leaves, workers)
         if self.ccp_alpha > 0:
+            from dtnumba.pruners.engines.weakest_link import cut_weak, impurity_risk
+
             trees = cut_weak(trees, impurity_risk(trees), self.ccp_alpha)
         return self._pruned(data, trees, drawn)
 

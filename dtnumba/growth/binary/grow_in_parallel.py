@@ -40,7 +40,7 @@ from dtnumba.runtime.addresses import call_entry, compile_entries
 from dtnumba.runtime.kernels import kernel, kernel_type
 from dtnumba.runtime.records import address_of, worker_part
 from dtnumba.runtime.tasks import launch, take_ticket
-from dtnumba.runtime.tiers import repays
+from dtnumba.runtime.tiers import chosen
 
 # Tables of fewer rows than this are grown by one thread: launching costs more than it saves.
 PARALLEL_ROWS = 4096
@@ -215,15 +215,22 @@ def grow_tree(splitter, target, criterion, limits, n_features, n_per_output, n_r
     features = feature_policy(limits, n_features, groups)
     job = Job(splitter, target, criterion, limits, growing, order, features, n_features, n_per_output, LikeOthers())
     scratches = new_scratch(job, n_rows, 1 if alone else workers)
-    subtree = Subtree(job, worker_part(scratches, 0))
-    if alone and not repays(kernels_of(subtree), n_rows * n_features * _LOST_A_ROW, _COMPILE_SECONDS):
-        subtree = subtree._replace(job=job._replace(target=plain(target)))
-    compile_entries(kernels_of(subtree))
-    calls = calls_of(subtree)
+    own = worker_part(scratches, 0)
+
+    def build(is_plain):
+        subtree = Subtree(job._replace(target=plain(target)) if is_plain else job, own)
+        kernels = kernels_of(subtree)
+        return subtree, kernels, [*kernels.values()]
+
+    tier = chosen(build, n_rows * n_features * _LOST_A_ROW, _COMPILE_SECONDS) if alone else build(False)
+    subtree, kernels, codes = tier
+    compile_entries(codes)
+    calls = calls_of(kernels)
     if alone:
         subtree.scratch.place[:] = 0
         add_node(growing, limits, 0, 0, n_rows, 0, np.uint64(rng.ROOT_KEY))
-        call_entry(calls.below, subtree._replace(job=subtree.job._replace(calls=calls)), 0, 0, 0)
+        subtree = subtree._replace(job=subtree.job._replace(calls=calls))
+        call_entry(kernels["below"]._replace(record=subtree), 0, 0, 0)
     else:
         _grow_together(job._replace(calls=calls), scratches, n_rows, workers)
     return growing

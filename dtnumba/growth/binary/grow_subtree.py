@@ -40,8 +40,8 @@ from dtnumba.growth.targets.contract import (
     zero,
 )
 from dtnumba.runtime import rng
-from dtnumba.runtime.addresses import call_at, entry_of
-from dtnumba.runtime.kernels import by_having, by_type, entry, inline, jitable, kernel, kernel_type
+from dtnumba.runtime.addresses import call_at, codes_for, entry_of
+from dtnumba.runtime.kernels import by_having, by_type, entry, inline, kernel, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.records import address_of, own_copy, worker_part
 from dtnumba.runtime.tasks import take_ticket
@@ -135,6 +135,7 @@ def add_node(growing, limits, node, start, stop, depth, key):
     growing.keys[node], growing.sums[node, 0, 0] = key, col.UNKNOWN
 
 
+@inline
 def _narrow(rule, job, node):
     """Return the job with the range of a node's values as limits."""
     return with_limits(job, with_monotone(job.limits, for_node(rule, job.growing, node)))
@@ -144,7 +145,6 @@ def _as_it_is(rule, job, node):
     return job
 
 
-jitable(_narrow)
 at_node = by_having("for_node", _narrow, _as_it_is)
 
 
@@ -171,8 +171,6 @@ def _unbounded(rule, job, scratch, node):
     _seek(job, job, scratch, node)
 
 
-for _way in (_among_some, _among_all, _bounded, _unbounded):
-    jitable(_way)
 _among_allowed = by_having("allowed", _among_some, _among_all)
 _within_bounds = by_having("for_node", _bounded, _unbounded)
 
@@ -213,6 +211,7 @@ def choose_split(job, scratch, node, n, weight):
     write_split(job, scratch, node, scratch.listed[winner] if 0 <= winner < n else np.int64(-1), weight)
 
 
+@inline
 def write_split(job, scratch, node, feature, weight):
     """Write the split of an open node by this candidate, or make it a leaf; there is no candidate below zero."""
     growing, out, limits, is_split = job.growing, scratch.candidates, job.limits, feature >= 0
@@ -236,9 +235,6 @@ def write_split(job, scratch, node, feature, weight):
     growing.numbers[node, col.PRIORITY] = improvement
     for k in range(out.sums.shape[1]):
         growing.sums[node, 1, k] = out.sums[feature, k]
-
-
-jitable(write_split)  # not inline: Python calls it, too, through ``choose_split``
 
 
 @inline
@@ -357,22 +353,18 @@ def grow_few_rows(subtree, root, _, __):
 
 
 def kernels_of(subtree):
-    """Return the kernels that growth of such a subtree is made of, as ``compile_entries`` takes them."""
-    return [(function, subtree, 3) for function in _kernels_of(subtree.job).values()]
-
-
-def calls_of(subtree):
-    """Return the addresses of these kernels."""
-    return SubtreeKernels(**{name: entry_of(function, subtree) for name, function in _kernels_of(subtree.job).items()})
-
-
-def _kernels_of(job):
-    kernels = {"below": grow_subtree}
+    """Return the kernels that growth of such a subtree is made of, by their names in SubtreeKernels."""
+    job, kernels = subtree.job, {"below": grow_subtree}
     if not isinstance(job.small, LikeOthers):
         kernels["small"] = grow_few_rows
     if hasattr(job.splitter, "kernel"):
         kernels["levels"] = job.splitter.kernel
-    return kernels
+    return codes_for(kernels, subtree)
+
+
+def calls_of(kernels):
+    """Return the addresses of these kernels."""
+    return SubtreeKernels(**{name: entry_of(code) for name, code in kernels.items()})
 
 
 @kernel_type

@@ -10,7 +10,7 @@ means, each with its weight (Coppersmith, Hong & Hosking 1999).
 import numpy as np
 
 from dtnumba.growth.targets.contract import level_key, store, take, zero
-from dtnumba.runtime.kernels import by_having, inline, jitable, outlined
+from dtnumba.runtime.kernels import by_having, inline, outlined
 
 # Steps of the power iteration; it ends where the axis no longer turns.
 _STEPS = 26
@@ -93,6 +93,7 @@ def _comes_before(keys, a, b):
     return keys[a] < keys[b] or (keys[a] == keys[b] and a < b)
 
 
+@inline
 def _by_one_number(target, own, m, table, base, width, profile, buffer):
     """Write the sort key of every category: its share of the second class, or its mean."""
     for j in range(m):
@@ -100,6 +101,7 @@ def _by_one_number(target, own, m, table, base, width, profile, buffer):
         own.keys[j] = level_key(target, take(target, zero(target, buffer), table, at))
 
 
+@inline
 def _by_axis(target, own, m, table, base, width, profile, buffer):
     """Write the sort key of every category: its place along the first principal component of all profiles.
 
@@ -166,6 +168,4 @@ def normalise(axis, count):
     return length > 0.0
 
 
-jitable(_by_one_number)
-jitable(_by_axis)
 key_levels = by_having("level_key", _by_one_number, _by_axis)

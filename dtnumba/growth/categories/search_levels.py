@@ -14,7 +14,7 @@ from dtnumba.growth.categories.subset_search import DRAWN_SUBSET, arrange, part_
 from dtnumba.growth.nodes import in_hand
 from dtnumba.growth.targets.contract import load
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.kernels import by_having, by_type, entry, inline, jitable
+from dtnumba.runtime.kernels import by_having, by_type, entry, inline
 
 # Write the best split of the only two rows of a node; find again which categories its split sends left.
 TWO_ROWS, FIND_LEFT = -1, -2
@@ -46,6 +46,7 @@ def _find_left(splitter, job, scratch, node, f):
     return c
 
 
+@inline
 def _arrange_by_sums(target, splitter, job, scratch, node, f):
     """Write the categories of a node and the order in which they were cut; return how many there are."""
     nodes, own, base = job.growing.nodes, scratch.own, np.uint64(0)
@@ -58,6 +59,7 @@ def _arrange_by_sums(target, splitter, job, scratch, node, f):
     return m
 
 
+@inline
 def _score_by_sums(target, splitter, job, scratch, node, f, task):
     total = load(target, job.growing.sums[node, 0], scratch.work.total)
     if task == TWO_ROWS and splitter.is_level[f]:
@@ -67,6 +69,7 @@ def _score_by_sums(target, splitter, job, scratch, node, f, task):
     return score_summed(splitter, job, scratch, node, f, np.uint64(task), total)
 
 
+@inline
 def _score_by_ranks(target, splitter, job, scratch, node, f, task):
     total = load(target, job.growing.sums[node, 0], scratch.work.total)
     return score_ranks(target, splitter, job, scratch, node, f, total)
@@ -84,10 +87,5 @@ def _never_asked(splitter, job, scratch, node, f, total):
 part_by_number = by_type("part_by_number", _never_asked)
 # Write the best split of a category whose sums begin at a place of the splitter's table.
 score_summed = by_type("score_summed", _score_own_sums)
-jitable(score_ranks)
-jitable(arrange_by_rows)
-jitable(_arrange_by_sums)
-jitable(_score_by_sums)
-jitable(_score_by_ranks)
 _score = by_having("rank_rows", _score_by_ranks, _score_by_sums)
 _arrange_again = by_having("rank_rows", arrange_by_rows, _arrange_by_sums)

@@ -25,7 +25,7 @@ from dtnumba.growth.splitters.contract import begin, divide, inherit, release, s
 from dtnumba.growth.splitters.fill_tables import fill_some
 from dtnumba.growth.splitters.scans.scan_bins import Tables, forget_marks, scan_bins
 from dtnumba.growth.targets.leaf_values import row_at, row_in_order
-from dtnumba.runtime.kernels import by_having, by_type, inline, jitable, kernel_type, outlined
+from dtnumba.runtime.kernels import by_having, by_type, inline, kernel_type, outlined
 from dtnumba.runtime.records import replacing
 
 
@@ -187,6 +187,7 @@ def _score_numbers(splitter, job, scratch, node, first, last, total):
     return score_features(splitter.inner, job, with_own(scratch, scratch.own.inner), node, first, last, total)
 
 
+@inline
 def _score_by_sums(target, splitter, job, scratch, node, first, last, total):
     """Write the best split of every feature, of two rows only of the first that varies; return how many vary."""
     features = scratch.features
@@ -201,6 +202,7 @@ def _score_by_sums(target, splitter, job, scratch, node, first, last, total):
     return varying
 
 
+@inline
 def _score_apart(splitter, job, scratch, node, first, last, total):
     """Write the best split of every feature, numbers side by side and categories by the batch; return how many vary."""
     target, own, nodes, features = job.target, scratch.own, job.growing.nodes, scratch.features
@@ -258,6 +260,7 @@ def score_drawn(splitter, job, scratch, node, first, last, total):
     return varying
 
 
+@inline
 def _score_by_ranks(target, splitter, job, scratch, node, first, last, total):
     """Write the best split of every feature of a ranked target; return how many vary."""
     varying, i, features = 0, first, scratch.features
@@ -273,7 +276,4 @@ def _score_by_ranks(target, splitter, job, scratch, node, first, last, total):
     return varying
 
 
-jitable(_score_by_sums)
-jitable(_score_apart)
-jitable(_score_by_ranks)
 score_categories = by_having("rank_rows", _score_by_ranks, _score_by_sums)

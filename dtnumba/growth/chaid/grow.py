@@ -10,7 +10,7 @@ import numpy as np
 from dtnumba.growth.chaid.chi_squared_and_f import N_FINDING, STATISTIC
 from dtnumba.growth.chaid.merge_categories import MergeRules, new_scratch
 from dtnumba.growth.chaid.test_node import Findings, NodeStudy, NodeTables, study_node
-from dtnumba.runtime.addresses import call_entry, compile_entries, entry_of
+from dtnumba.runtime.addresses import call_entry, code_for, compile_entries
 from dtnumba.trees.layout import LEAF, STAYS
 
 if TYPE_CHECKING:
@@ -87,13 +87,14 @@ class ChaidGrowth:
     def grown(self) -> GrownChaid:
         """Return the nodes of the tree, grown to the end."""
         root, waiting = new_findings(self._cells.n_codes), [0]
-        compile_entries([(study_node, self._study, 3)])
+        study = code_for(study_node, self._study)
+        compile_entries([study])
         while waiting:
             node = waiting.pop()
             if self._is_finished(node):
                 continue
             extent = self._start[node], self._stop[node]
-            call_entry(entry_of(study_node, self._study), self._study, *extent, 0)
+            call_entry(study, *extent, 0)
             if node == 0:
                 root = Findings(*(column.copy() for column in self._found))
             split = self._choose(node)

@@ -15,7 +15,7 @@ from dtnumba.growth.splitters.contract import note_levels
 from dtnumba.growth.targets.contract import put
 from dtnumba.growth.targets.leaf_values import Summary, describe, describe_inner, prefetch_rows, row_at
 from dtnumba.runtime.instructions.bits import prefetch
-from dtnumba.runtime.kernels import by_having, inline, jitable
+from dtnumba.runtime.kernels import by_having, inline
 from dtnumba.runtime.memory import sparse_empty
 from dtnumba.runtime.tasks import take_many
 from dtnumba.trees.layout import NO_LEVELS, NO_MAP, Trees
@@ -124,6 +124,7 @@ def put_away(task, ticket, splitter, target, scratch, room, growing):
     clip_nodes(task.job.limits.monotone, growing, order, value)
 
 
+@inline
 def _list_levels(splitter, scratch, room, nodes, order, left, m):
     """List which levels go left at every node that tests a category; return how many these are in all."""
     at = np.int64(0)
@@ -137,14 +138,9 @@ def _list_levels(splitter, scratch, room, nodes, order, left, m):
     return at
 
 
-jitable(_list_levels)
-
-
+@inline
 def _no_levels(splitter, scratch, room, nodes, order, left, m):
     return np.int64(0)
-
-
-jitable(_no_levels)
 
 
 list_levels_of_tree = by_having("note_levels", _list_levels, _no_levels)

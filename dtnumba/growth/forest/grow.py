@@ -27,6 +27,7 @@ from dtnumba.growth.forest.bootstrap_rows import list_rows, sample, weigh
 from dtnumba.growth.nodes import (
     Job,
     Subtree,
+    SubtreeKernels,
     new_growings,
     with_cuts_key,
     with_features,
@@ -55,14 +56,14 @@ from dtnumba.growth.targets.contract import (
 )
 from dtnumba.growth.targets.plain import plain
 from dtnumba.runtime import rng
-from dtnumba.runtime.addresses import call_at, compile_entries
+from dtnumba.runtime.addresses import are_loaded, call_at, compile_entries
 from dtnumba.runtime.instructions.bits import copy_row, prefetch
 from dtnumba.runtime.instructions.column_blocks import SPARE_BYTES
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker, sparse_empty
 from dtnumba.runtime.records import worker_part
 from dtnumba.runtime.tasks import code_of, take_ticket
-from dtnumba.runtime.tiers import repays
+from dtnumba.runtime.tiers import chosen
 from dtnumba.trees.layout import Trees, joined
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ SERIAL_ROWS = 1 << 15
 # A row of a node, by a feature, takes plain kernels so many seconds more (100k rows x 28, of which 5 are drawn: 179
 # against 92 ms for 20 trees); the faster ones take so many to compile.
 _LOST_A_CUT, _COMPILE_SECONDS = 0.5e-9, 2.5
+_CALLS: dict[Any, SubtreeKernels] = {}  # by kind of task, where they are loaded
 _BLOCK = 16  # bytes that are copied at once, and at least as many rows
 
 
@@ -186,11 +188,6 @@ def _copy_codes(codes, room, start, stop):
         room.rows[i] = i - start
 
 
-def _kernels_of(task):
-    """Return the kernels that a task needs, as ``compile_entries`` takes them: itself, and those that it calls."""
-    return [*kernels_of(_first_subtree(task)), code_of(task)]
-
-
 def _seconds_lost(plan, n_trees):
     """Return about how much longer such trees take with plain kernels."""
     rows, n_drawn = plan.most_rows, plan.settings.n_drawn
@@ -233,13 +230,20 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
     """
     is_small = plan.most_rows * (n_trees - first) < SERIAL_ROWS
     workers = 1 if is_small else min(plan.settings.workers, n_trees - first)
-    task = _task_of(plan, first, n_trees, workers)
-    wanted = _kernels_of(task)
-    if not repays(wanted, _seconds_lost(plan, n_trees - first), _COMPILE_SECONDS):
-        task = _task_of(plan._replace(target=plain(plan.target), small=LikeOthers()), first, n_trees, workers)
-        wanted = _kernels_of(task)
-    compile_entries(wanted)
-    task = task._replace(job=task.job._replace(calls=calls_of(_first_subtree(task))))
+
+    def build(is_plain):
+        own = plan._replace(target=plain(plan.target), small=LikeOthers()) if is_plain else plan
+        task = _task_of(own, first, n_trees, workers)
+        code = code_of(task)
+        kernels = {} if code.kind in _CALLS else kernels_of(_first_subtree(task))
+        return task, kernels, [*kernels.values(), code]
+
+    task, kernels, codes = chosen(build, _seconds_lost(plan, n_trees - first), _COMPILE_SECONDS)
+    compile_entries(codes)
+    calls = calls_of(kernels) if kernels else _CALLS[codes[-1].kind]
+    if are_loaded(codes) and codes[-1].kind is not None:
+        _CALLS[codes[-1].kind] = calls
+    task = task._replace(job=task.job._replace(calls=calls))
     parts = []
     while True:
         stopped = run(task, workers)

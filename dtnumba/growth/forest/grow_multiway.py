@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -81,6 +80,8 @@ def grow_many(plan: ForestPlan, first: int, n_trees: int, monitor: Monitor) -> T
         if workers == 1:
             work()
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(workers) as pool:
             for future in [pool.submit(work) for _ in range(workers)]:
                 future.result()

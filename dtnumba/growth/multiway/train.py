@@ -31,7 +31,7 @@ from dtnumba.growth.policies.feature_sampling import AllFeatures, SomeFeatures
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.policies.node_order import BestFirst, DepthFirst
 from dtnumba.growth.settings import CATEGORICAL_SPLITS, MERGED, MISSING_POLICIES, NUMERIC_SPLITS, Options
-from dtnumba.runtime.addresses import call_entry, compile_entries, entry_of
+from dtnumba.runtime.addresses import call_entry, code_for, codes_for, compile_entries, entry_of
 from dtnumba.tables.binned_table import histogram_of
 from dtnumba.tables.bins import rank_codes
 
@@ -221,16 +221,18 @@ def _calls_of(work: GrowerContext) -> Calls:
         rules.categorical
     )
     seeks_surrogates = rules.missing == col.SURROGATE and rules.use_surrogate > 0 and rules.max_surrogates > 0
-    wanted: dict[str, tuple[Any, Any]] = {}  # what takes longest to compile comes first
+    of_tests: dict[str, Any] = {}
+    of_nodes: dict[str, Any] = {"divide": divide}
     if (work.nominal == 0).any():
-        wanted["number"] = at_number[rules.numeric], test_context
+        of_tests["number"] = at_number[rules.numeric]
     if (work.nominal == 1).any():
-        wanted["category"] = at_category or find_two_way_split, test_context
+        of_tests["category"] = at_category or find_two_way_split
     if seeks_surrogates:
-        wanted["surrogates"] = find_surrogates, context
-    wanted |= {"divide": (divide, context), "judge": (judge, test_context)}
-    compile_entries([(grow_general, work, 3), *[(*kernel, 3) for kernel in wanted.values()]])
-    return Calls(**{name: entry_of(*kernel) for name, kernel in wanted.items()})
+        of_nodes["surrogates"] = find_surrogates
+    of_tests["judge"] = judge
+    wanted = codes_for(of_tests, test_context) | codes_for(of_nodes, context)
+    compile_entries([code_for(grow_general, work), *wanted.values()])  # what takes longest comes first
+    return Calls(**{name: entry_of(code) for name, code in wanted.items()})
 
 
 def grow_rows(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[np.float64], bins: Any) -> Trees:
@@ -238,7 +240,7 @@ def grow_rows(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[np
     n = len(rows)
     work.grown.row[:n], work.grown.weight[:n] = rows, weights
     while True:
-        call_entry(entry_of(grow_general, work), work, n, 0, 0)
+        call_entry(code_for(grow_general, work), n, 0, 0)
         if work.grown.state[col.STATUS] == col.DONE:
             break
         context = work.context._replace(grown=_enlarged(work.grown))

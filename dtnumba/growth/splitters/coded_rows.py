@@ -11,7 +11,7 @@ from dtnumba.growth import columns as col
 from dtnumba.growth.splitters.candidates import NOTHING, all_are_legal, is_heavier, record_split
 from dtnumba.growth.splitters.partition import partition_by_level, partition_rows
 from dtnumba.growth.targets.contract import add, rest, split_score, zero
-from dtnumba.runtime.kernels import by_having, by_type, inline, jitable, kernel_type
+from dtnumba.runtime.kernels import by_having, by_type, inline, kernel_type
 from dtnumba.runtime.records import replacing
 from dtnumba.runtime.tasks import launch, take_ticket
 
@@ -115,6 +115,7 @@ def _cut_after_first(splitter, job, scratch, f, node, below, above):
 cut_between = by_type("cut_between", _cut_after_first)  # the last code left and the first one right
 
 
+@inline
 def _score_two_rows(target, splitter, job, scratch, node, first, last, total):
     """Look at a node of two rows: they can be parted in one way only, so the first feature that does it wins.
 
@@ -155,10 +156,9 @@ def part_two_rows_by_code(target, splitter, job, scratch, node, f, total):
     return 1
 
 
+@inline
 def _not_at_once(target, splitter, job, scratch, node, first, last, total):
     return -1
 
 
-jitable(_score_two_rows)
-jitable(_not_at_once)
 score_two_rows = by_having("score", _score_two_rows, _not_at_once)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dtnumba.growth.targets.contract import holds_rows, is_plain, item_of, put_item
 from dtnumba.runtime.instructions.bits import prefetch
-from dtnumba.runtime.kernels import by_class, by_having, inline, jitable
+from dtnumba.runtime.kernels import by_class, by_having, inline
 
 _ONE, _TWO, _FOUR, _SIX = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(6)
 _THREE, _FIVE = 3, 5  # tables filled at once: sqrt(28) features are five
@@ -19,6 +19,7 @@ MARKED_ROWS = 512
 _AHEAD = np.uint64(16)
 
 
+@inline
 def _fill_plainly(target, splitter, bin_width, own, features, first, last, start, stop):
     width = np.uint64(bin_width)
     _fill_marking(splitter, width, target, own, features, first, last, start, stop)
@@ -26,6 +27,7 @@ def _fill_plainly(target, splitter, bin_width, own, features, first, last, start
         _count_rows(splitter, width, own, features, first, last, start, stop)
 
 
+@inline
 def _fill_some(target, splitter, bin_width, own, features, first, last, start, stop):
     """Fill the tables of features[first:last], end to end, and mark the bins touched where these are looked for so.
 
@@ -54,8 +56,6 @@ def _fill_some(target, splitter, bin_width, own, features, first, last, start, s
             mark_occupied(target, own.sparse, base, bin_width, n_codes, own.masks, j)
 
 
-jitable(_fill_plainly)
-jitable(_fill_some)
 fill_some = by_class(is_plain, _fill_plainly, _fill_some)
 
 

@@ -14,7 +14,7 @@ from dtnumba.growth.splitters.coded_rows import CodedRows, NothingKept
 from dtnumba.growth.splitters.presorted import RowBuffer
 from dtnumba.growth.splitters.scans.scan_rows import scan_order
 from dtnumba.runtime import rng
-from dtnumba.runtime.kernels import by_type, inline, jitable, kernel_type
+from dtnumba.runtime.kernels import by_type, inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.tables.presort import MISSING, NEW
 
@@ -53,6 +53,7 @@ class RandomThreshold(CodedRows, NothingKept, _RandomThresholdFields):
         return varying
 
 
+@inline
 def _code_below(splitter, feature, threshold, smallest, largest):
     """Return the last code of smallest .. largest - 1 whose values all lie at or below the threshold, or smallest."""
     first, code, n = np.uint64(splitter.first_code[feature]), np.uint64(smallest), np.uint64(largest - smallest)
@@ -68,7 +69,6 @@ def _code_below(splitter, feature, threshold, smallest, largest):
     return np.int64(code + below)
 
 
-jitable(_code_below)
 code_below = by_type("code_below", _code_below)
 
 

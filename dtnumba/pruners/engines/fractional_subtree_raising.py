@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.runtime.addresses import call_entry, entry_of
+from dtnumba.runtime.addresses import call_entry, code_for
 from dtnumba.runtime.kernels import entry, inline, kernel, outlined
 from dtnumba.runtime.records import own_copy
 from dtnumba.trees.layout import LEAF
@@ -345,7 +345,7 @@ def pruned_with_cases(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.f
         cases, state = Cases(*lists, np.asarray(codes, np.int64)), new_raising_state(trees, n_classes)
         cases.row[:n], cases.weight[:n] = kept, weight[kept]
         work = Pruning(shape, cells, cases, state, costs)
-        if call_entry(entry_of(prune_by_cases, work), work, n, 0, 0):
+        if call_entry(code_for(prune_by_cases, work), n, 0, 0):
             break
         room *= 2
     return _counted(trees, state)

@@ -59,8 +59,8 @@ def test_plain_kernels_grow_the_same_trees(learner, kind, params, seed, n):
     fast = bits_of(model.fit(X, y))
     with pytest.MonkeyPatch.context() as patch:
         for module in (grow, grow_in_parallel):
-            patch.setattr(module, "repays", lambda wanted, saved, cost: False)
-        patch.setattr(tasks, "_is_done_before_it_compiles", lambda task, steps: True)
+            patch.setattr(module, "chosen", lambda build, saved, cost: build(True))
+        patch.setattr(tasks, "_is_done_before_it_compiles", lambda code, steps: True)
         assert bits_of(model.fit(X, y)) == fast
 
 

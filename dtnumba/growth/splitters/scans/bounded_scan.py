@@ -22,7 +22,7 @@ from dtnumba.growth.targets.contract import bin_sums, item_of, rest, split_score
 from dtnumba.runtime.instructions.bits import prefetch
 from dtnumba.runtime.instructions.vector_compare import largest_of
 from dtnumba.runtime.instructions.vector_sums import running_sums
-from dtnumba.runtime.kernels import COMPILED, by_having, inline, jitable, kernel_type
+from dtnumba.runtime.kernels import COMPILED, by_having, inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 
 AT_ONCE = 10  # features, before cuts are looked at one by one
@@ -64,6 +64,7 @@ def new_bounded_scratch(n, p, workers):
     return BoundedScratch(ranks, items, per_worker(workers, room, np.float64, 0), numbers)
 
 
+@inline
 def _score(target, splitter, job, scratch, node, first, last, total):
     """Fill the candidates of features[first:last] that may be the best; return how many of the features vary.
 
@@ -75,12 +76,11 @@ def _score(target, splitter, job, scratch, node, first, last, total):
     return 0
 
 
+@inline
 def _score_none(target, splitter, job, scratch, node, first, last, total):
     return 0
 
 
-jitable(_score)
-jitable(_score_none)
 bounded_scan = by_having("packs_bin_in_int64", _score, _score_none)
 
 

@@ -29,7 +29,7 @@ from dtnumba.growth.targets.contract import (
 )
 from dtnumba.runtime import rng
 from dtnumba.runtime.instructions.column_blocks import COLUMNS, find_extremes
-from dtnumba.runtime.kernels import COMPILED, by_having, inline, jitable
+from dtnumba.runtime.kernels import COMPILED, by_having, inline
 
 _ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))
 _LAST_CODE = np.int64(255)
@@ -41,6 +41,7 @@ STEPS = 256  # ends of bins a feature, infinite behind the last
 SIDE_BY_SIDE, ALONE = 1, 2
 
 
+@inline
 def _score_one_by_one(target, splitter, job, scratch, node, first, last, total):
     """Fill the candidates of features[first:last], each on its own; return how many vary."""
     varying = 0
@@ -49,9 +50,7 @@ def _score_one_by_one(target, splitter, job, scratch, node, first, last, total):
     return varying
 
 
-jitable(_score_one_by_one)
-
-
+@inline
 def _score_at_once(target, splitter, job, scratch, node, first, last, total):
     """Score features[first:last] together and write the best candidate only; return how many features vary.
 
@@ -76,9 +75,6 @@ def _score_at_once(target, splitter, job, scratch, node, first, last, total):
     if varying > 0:
         _choose(target, splitter, job, scratch, node, first, last, total)
     return varying
-
-
-jitable(_score_at_once)
 
 
 score_categories = by_having("add_left", _score_at_once, _score_one_by_one)
@@ -245,6 +241,7 @@ def _extremes(splitter, f, start, stop):
     return smallest, largest, has_missing
 
 
+@inline
 def _sum_in_registers(target, splitter, own, i, split, start, stop):
     """Sum up the rows left of a cut. The side is a coin's toss: adding nothing is cheaper than a branch or a bin."""
     f, cut, has_missing = split
@@ -263,9 +260,7 @@ def _sum_in_registers(target, splitter, own, i, split, start, stop):
         own.sums[at + width - _ONE] += n_left
 
 
-jitable(_sum_in_registers)
-
-
+@inline
 def _sum_in_bins(target, splitter, own, i, split, start, stop):
     """Sum up the rows left and right of a cut, and those missing."""
     f, cut, _ = split
@@ -277,9 +272,6 @@ def _sum_in_bins(target, splitter, own, i, split, start, stop):
         put_item(target, own.sums, at, item_of(target, row))
         if splitter.counted:
             own.sums[at + width - _ONE] += 1
-
-
-jitable(_sum_in_bins)
 
 
 _sum_sides = by_having("add_item_if", _sum_in_registers, _sum_in_bins)

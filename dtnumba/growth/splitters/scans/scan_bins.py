@@ -25,7 +25,7 @@ from dtnumba.growth.targets.contract import (
 )
 from dtnumba.runtime.instructions.bits import lowest_bit, nonzero_among_64
 from dtnumba.runtime.instructions.vector_compare import above_among_8, at_least_among_8, largest_of
-from dtnumba.runtime.kernels import COMPILED, by_having, inline, jitable
+from dtnumba.runtime.kernels import COMPILED, by_having, inline
 
 _ONE, _TWO, _THREE, _FOUR, _SIX = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(6)
 _BLOCK = np.uint64(8)  # scores that a vector holds
@@ -58,6 +58,7 @@ def occupied_among_64(hist, base, width, masks, slot, word, n_codes):
     return mask & (_ALL >> (_63 - (last & _63))) if word == last >> _SIX else mask
 
 
+@inline
 def _scan_one_by_one(target, splitter, tables, first, last, n, job, scratch, total):
     """Score the cuts of features[first:last] at a node of n rows, bin by bin; return how many features vary."""
     criterion, limits, varying, hist, masks, clears = (
@@ -119,6 +120,7 @@ def _scan_one_by_one(target, splitter, tables, first, last, n, job, scratch, tot
     return varying
 
 
+@inline
 def _scan_at_once(target, splitter, tables, first, last, n, job, scratch, total):
     """Score the cuts of features whose statistics are a few numbers: sum up all bins, then score all cuts.
 
@@ -254,6 +256,4 @@ def forget_marks(masks, slot):
         masks[(np.uint64(slot) << _TWO) + word] = np.uint64(0)
 
 
-jitable(_scan_one_by_one)
-jitable(_scan_at_once)
 scan_bins = by_having("bin_sums", _scan_at_once, _scan_one_by_one)

@@ -14,7 +14,7 @@ from dtnumba.growth.targets.contract import bin_sums, rest, rows_in, split_score
 from dtnumba.runtime.instructions.bits import lowest_bit
 from dtnumba.runtime.instructions.vector_compare import above_among_8, at_least_among_16, largest_of
 from dtnumba.runtime.instructions.vector_sums import running_pairs, running_sums
-from dtnumba.runtime.kernels import COMPILED, by_having, by_type, inline, jitable
+from dtnumba.runtime.kernels import COMPILED, by_having, by_type, inline
 
 _ZERO, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 _8, _16, _32, _LOW = np.uint64(8), np.uint64(16), np.int64(32), np.int64((1 << 32) - 1)
@@ -44,6 +44,7 @@ def may_round(job, total):
     return has_rough_gain(job.criterion) and all_are_legal(job.limits) and total[0] + total[1] < ROUGH_ROWS
 
 
+@inline
 def _scan_packed_bins(target, splitter, tables, first, last, n, job, scratch, total):
     """Find the best cut of features[first:last] at a node of n rows; return how many features vary.
 
@@ -193,10 +194,9 @@ def _score_roughly(job, total, work, begin, end, before, whole):
             rough[k] = _NO_CUT
 
 
+@inline
 def _no_packed_bins(target, splitter, tables, first, last, n, job, scratch, total):
     return 0
 
 
-jitable(_scan_packed_bins)
-jitable(_no_packed_bins)
 scan_packed_bins = by_having("packs_bin_in_int64", _scan_packed_bins, _no_packed_bins)

@@ -13,13 +13,14 @@ from dtnumba.growth import columns as col
 from dtnumba.growth.policies.monotonic import fits
 from dtnumba.growth.splitters import candidates as cand
 from dtnumba.growth.splitters.candidates import name_codes, varies
-from dtnumba.runtime.kernels import by_having, inline, jitable
+from dtnumba.runtime.kernels import by_having, inline
 from dtnumba.tables.presort import MISSING, NEW, ROW
 
 # Rows of Work.trees
 LEFT_WEIGHT, LEFT_MOMENT, RIGHT_WEIGHT, RIGHT_MOMENT = range(4)
 
 
+@inline
 def scan_ranked(target, sequence, start, stop, node_start, feature, job, scratch, total):
     """Find the cut of least cost of rows that stand in the order of a feature, as ``scan_order`` does."""
     limits, work, out = job.limits, scratch.work, scratch.candidates
@@ -53,9 +54,6 @@ def scan_ranked(target, sequence, start, stop, node_start, feature, job, scratch
         target, sequence, (start, stop, end), feature, job.criterion, total, out, (whole - best_cost, best_i, best_side)
     )
     return cand.FOUND
-
-
-jitable(scan_ranked)
 
 
 def score_ranked_codes(target, splitter, job, scratch, node, first, last, total):
@@ -148,6 +146,7 @@ def _median(target, node_start, weights, n):
     return lower / 2.0 + values[node_start + at, 0] / 2.0
 
 
+@inline
 def _medians_fit(rule, target, feature, row, node_start, trees, n):
     sign = rule.signs[feature]
     if sign == 0:
@@ -161,7 +160,6 @@ def _any_medians(rule, target, feature, row, node_start, trees, n):
     return True
 
 
-jitable(_medians_fit)
 medians_fit = by_having("in_order", _medians_fit, _any_medians)
 
 

@@ -15,12 +15,13 @@ from dtnumba.growth.splitters.scans.scan_ranked import scan_ranked
 from dtnumba.growth.targets.contract import add, is_ranked, keep, rest, split_score, zero
 from dtnumba.runtime.instructions.bits import lowest_bit
 from dtnumba.runtime.instructions.vector_compare import above_among_8
-from dtnumba.runtime.kernels import COMPILED, by_class, by_having, jitable
+from dtnumba.runtime.kernels import COMPILED, by_class, by_having, inline
 from dtnumba.tables.presort import MISSING, NEW, ROW
 
 _ONE, _SEVEN, _EIGHT = np.uint64(1), np.uint64(7), np.uint64(8)
 
 
+@inline
 def _one_by_one(target, job, sequence, span, left, total, bar, best_left, work):
     """Score the legal cuts of a span of records as they come; return the best one, or -1, and what it set."""
     start, first, last, close, feature = span
@@ -38,6 +39,7 @@ def _one_by_one(target, job, sequence, span, left, total, bar, best_left, work):
     return best_i, bar, best_left
 
 
+@inline
 def _many_at_once(target, job, sequence, span, left, total, bar, best_left, work):
     """List the statistics of the cuts of a block of records, so that LLVM scores eight at once; else the same.
 
@@ -76,8 +78,6 @@ def _many_at_once(target, job, sequence, span, left, total, bar, best_left, work
     return best_i, bar, best_left
 
 
-jitable(_one_by_one)
-jitable(_many_at_once)
 sweep = by_having("block_size", _many_at_once, _one_by_one)
 
 
