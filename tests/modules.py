@@ -14,7 +14,10 @@ from multiprocessing.connection import wait
 
 import pytest
 
-N_AT_ONCE = min(4, os.cpu_count() or 1)
+# One more than cores: a module may wait for a kernel that another one is compiling, or for a process it has started.
+N_AT_ONCE = min(4, (os.cpu_count() or 1) + 1)
+# What takes longest begins first: nothing else would be left to run beside it at the end.
+_LONGEST = ("test_legs.py", "test_user_criterion.py", "test_compile_budget.py", "test_scan_packed_bins.py")
 # What looks into a running test, or wants all of them in one place.
 _TOGETHER = ("together", "collectonly", "usepdb", "setupshow", "setupplan", "setuponly")
 
@@ -36,7 +39,8 @@ def pytest_runtestloop(session):
     if len(modules) < 2 or session.testsfailed or not can_fork or as_ever:
         return None
     session.config._tmp_path_factory.getbasetemp()  # one for all, which this process will sweep
-    _run_modules(session, deque(modules.values()))
+    begin = sorted(modules, key=lambda path: path.name not in _LONGEST)
+    _run_modules(session, deque(modules[path] for path in begin))
     return True
 
 

@@ -11,10 +11,10 @@ from dtnumba.runtime.kernels import COMPILED
 STAMP = "a stamp"
 FIT = """
 import numpy as np
-from dtnumba import DecisionTreeRegressor
-X = np.random.default_rng(0).normal(size=(300, 3))
-model = DecisionTreeRegressor().fit(X, X[:, 0] * X[:, 1])
-print(model.predict(X).tobytes().hex()[:4000], len(model.tree_.feature))
+from dtnumba import DecisionListClassifier
+X = np.random.default_rng(0).integers(0, 3, size=(300, 3)).astype(float)
+model = DecisionListClassifier(categorical_features=[0, 1, 2]).fit(X, X[:, 0] == X[:, 1])
+print(model.predict_proba(X).tobytes().hex()[:4000], model.predict(X).sum())
 """
 
 
@@ -64,7 +64,7 @@ def test_portable_kernels_give_the_same_bits_and_leave_nothing_to_compile(run_py
     level = portable.known_levels()[0]
     run_python(
         "from dtnumba import warmup\n"
-        f"warmup('DecisionTreeRegressor', jobs=2, level={level!r}, out={str(folder)!r}, verbose=False)",
+        f"warmup('DecisionListClassifier', jobs=2, level={level!r}, out={str(folder)!r}, verbose=False)",
         NUMBA_CACHE_DIR=first,
     )
     assert not list(first.rglob("*.nbc"))  # the own cache stays as it is
