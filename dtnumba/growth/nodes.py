@@ -101,8 +101,12 @@ def _address_in_hand(job, scratch):
     return scratch.here[0]
 
 
-# What a kernel called by address is handed of the Subtree in hand, which would take as long to copy as to look at.
-in_hand = _address_in_hand if COMPILED else Subtree
+def _subtree_in_hand(job, scratch):
+    return Subtree(job, scratch)
+
+
+# What a kernel called by address is handed: the Subtree in hand, which would take as long to copy as to look at.
+in_hand = _address_in_hand if COMPILED else _subtree_in_hand
 
 
 def new_growing(most_nodes: int, n_sums: int, workers: int, bounded: bool, linked: bool) -> Growing:
