@@ -58,7 +58,6 @@ class Job(NamedTuple):
     criterion: object
     limits: object
     growing: object
-    order: object  # of division: DepthFirst or BestFirst
     features: object  # looked at by a node: AllFeatures or SomeFeatures, or Interacting
     n_features: int
     n_per_output: int  # numbers of one output that a criterion sees

@@ -29,7 +29,7 @@ from dtnumba.growth.binary.grow_subtree import (
 from dtnumba.growth.nodes import Job, Subtree, new_growing, with_candidates
 from dtnumba.growth.policies.interactions import Interacting, allowed, feature_policy
 from dtnumba.growth.policies.monotonic import is_free
-from dtnumba.growth.policies.node_order import BestFirst, DepthFirst
+from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.growth.policies.significance_test import NoTest
 from dtnumba.growth.splitters.contract import divide, score_features
 from dtnumba.growth.splitters.histogram import free_all
@@ -211,9 +211,8 @@ def grow_tree(splitter, target, criterion, limits, n_features, n_per_output, n_r
     alone = workers <= 1 or n_rows < PARALLEL_ROWS
     bounded, most = not is_free(limits.monotone), most_nodes(n_rows, limits)
     growing = new_growing(most, n_sums_of(target), workers, bounded, groups is not None)
-    order = BestFirst() if limits.max_leaves < col.NO_LIMIT else DepthFirst()
     features = feature_policy(limits, n_features, groups)
-    job = Job(splitter, target, criterion, limits, growing, order, features, n_features, n_per_output, LikeOthers())
+    job = Job(splitter, target, criterion, limits, growing, features, n_features, n_per_output, LikeOthers())
     scratches = new_scratch(job, n_rows, 1 if alone else workers)
     own = worker_part(scratches, 0)
 
@@ -246,7 +245,7 @@ def _keeps_tables(job):
 
 def _grow_together(job, scratches, n_rows, workers):
     nodes, limits, together = job.growing.nodes, job.limits, _Together(job, scratches, workers)
-    best_first = limits.max_leaves < col.NO_LIMIT
+    best_first = is_best_first(limits)
     small = PARALLEL_ROWS if best_first else max(PARALLEL_ROWS, n_rows // SUBTREE_SHARE)
     dense = _keeps_tables(job)
     is_constrained = not is_free(limits.monotone) or isinstance(job.features, Interacting)

@@ -17,7 +17,7 @@ from dtnumba.growth.nodes import Candidates, Scratch, Subtree, SubtreeKernels, W
 from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.interactions import allowed, note_parent
 from dtnumba.growth.policies.monotonic import bound_children, for_node
-from dtnumba.growth.policies.node_order import pop, push
+from dtnumba.growth.policies.node_order import is_best_first, pop, push
 from dtnumba.growth.policies.significance_test import rejects
 from dtnumba.growth.splitters.contract import (
     begin,
@@ -81,7 +81,7 @@ def new_scratch(job, n, workers):
     """Allocate what each worker needs for a subtree of n rows; every array has a row a worker."""
     splitter, target, limits, p = job.splitter, job.target, job.limits, job.n_features
     t, size, n_trees = workers, target.n_stats, tree_size(target, n)
-    n_frontier = DEPTH_FIRST_FRONTIER if limits.max_leaves >= col.NO_LIMIT else min(limits.max_leaves, n) + 2
+    n_frontier = min(limits.max_leaves, n) + 2 if is_best_first(limits) else DEPTH_FIRST_FRONTIER
     n_per_output = max(job.n_per_output, block_size(target))
     small = job.small.new_scratch(getattr(splitter, "codes", None), limits.n_drawn, workers)
     n_cuts = max(MOST_CUTS, getattr(small, "n_cuts", 0)) if hasattr(target, "bin_sums") else 0
@@ -304,11 +304,11 @@ def grow_below(subtree, job, scratch, root, floor):
         for k in range(2 if small != large else 1):
             node = large if k == 0 else small
             if nodes[node, col.FEATURE] >= 0 and nodes[node, col.LEFT] == col.LEAF:  # split, and not divided yet
-                push(job.order, growing, frontier, n_frontier, node)
+                push(limits, growing, frontier, n_frontier, node)
                 n_frontier += 1
         if n_frontier == 0 or n_leaves >= limits.max_leaves or growing.halt[0] != 0:
             break
-        node = pop(job.order, growing, frontier, n_frontier)
+        node = pop(limits, growing, frontier, n_frontier)
         left = take_pair(growing, scratch.place)
         n_leaves, n_frontier = n_leaves + 1, n_frontier - 1
         border = divide(splitter, job, scratch, node)

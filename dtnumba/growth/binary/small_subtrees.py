@@ -23,6 +23,7 @@ import numpy as np
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.grow_subtree import LikeOthers, add_children, mark_contiguous, take_pair
 from dtnumba.growth.policies.monotonic import AnyShape
+from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.growth.policies.significance_test import NoTest
 from dtnumba.growth.targets.contract import load, store, sum_rows, zero
 from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
@@ -46,7 +47,7 @@ def small_subtrees(kinds, splitter, target, criterion, limits, groups):
     Only where the splitter leaves codes and rows to it (``grows_small``), and where growth asks of a node no more than
     its size, and of a split no more than its gain.
     """
-    by_gain = not hasattr(type(criterion), "choose") and limits.max_leaves >= col.NO_LIMIT
+    by_gain = not hasattr(type(criterion), "choose") and not is_best_first(limits)
     is_free = isinstance(limits.test, NoTest) and isinstance(limits.monotone, AnyShape) and groups is None
     is_free = is_free and by_gain and getattr(splitter, "grows_small", False)
     if is_free and limits.n_drawn < splitter.codes.shape[1]:

@@ -39,10 +39,11 @@ from dtnumba.growth.nodes import (
     with_target,
     with_total,
 )
+from dtnumba.growth.policies.feature_sampling import with_key
 from dtnumba.growth.policies.interactions import feature_policy
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.policies.monotonic import is_free
-from dtnumba.growth.policies.node_order import BestFirst, DepthFirst, with_key
+from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.growth.splitters.contract import with_codes, with_rows
 from dtnumba.growth.targets.contract import (
     gather,
@@ -264,17 +265,16 @@ def _task_of(plan, first, n_trees, workers):
     settings, n_most = plan.settings, plan.most_rows
     limits = limits_of(settings, 1.0)
     capacity = most_nodes(n_most, limits)
-    order = BestFirst() if limits.max_leaves < col.NO_LIMIT else DepthFirst()
     features = feature_policy(limits, plan.n_features, settings.groups)
     bounded, n_sums = not is_free(limits.monotone), n_sums_of(plan.target)
     growing = new_growings(capacity, n_sums, workers, bounded, settings.groups is not None)
     p = plan.n_features
     rest = plan.n_per_output, plan.small
-    job = Job(plan.splitter, plan.target, plan.criterion, limits, growing, order, features, p, *rest)
+    job = Job(plan.splitter, plan.target, plan.criterion, limits, growing, features, p, *rest)
     scratches = new_scratch(job, n_most, workers)
     most_levels = n_levels_kept(plan.splitter, n_most)
     copies = getattr(plan.splitter, "copies_codes", False) and hasattr(plan.target, "gather")
-    copies = copies and limits.max_leaves >= col.NO_LIMIT
+    copies = copies and not is_best_first(limits)
     n_small = min(n_most, SUBTREE_BYTES // (max(p, 16) * plan.splitter.codes.itemsize)) if copies else 0
     small_codes = per_worker(workers, (n_small + SPARE_BYTES, p), plan.splitter.codes.dtype)
     most = growing.nodes.shape[2]

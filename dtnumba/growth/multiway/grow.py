@@ -11,7 +11,6 @@ from dtnumba.growth.columns import (
     GAIN,
     LEAF,
     LEFT,
-    NO_LIMIT,
     OPEN,
     PARENT,
     PRIORITY,
@@ -21,7 +20,7 @@ from dtnumba.growth.columns import (
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import add_row, clear, copy_sums, describe, is_pure, weight_of
 from dtnumba.growth.policies.feature_sampling import draw, list_drawn
-from dtnumba.growth.policies.node_order import pop, push
+from dtnumba.growth.policies.node_order import is_best_first, pop, push
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import entry, inline
@@ -94,7 +93,7 @@ def _wait(work, node):
     """Add a node that has a split to those that wait to be divided."""
     state = work.grown.state
     if work.grown.nodes[node, FEATURE] >= 0:
-        push(work.order, work.grown, work.grown.frontier, state[col.N_FRONTIER], node)
+        push(work.limits, work.grown, work.grown.frontier, state[col.N_FRONTIER], node)
         state[col.N_FRONTIER] += 1
 
 
@@ -123,9 +122,9 @@ def grow_general(given, n, _, __):
             state[col.N_SOUGHT] += 1
         if state[col.N_FRONTIER] == 0 or state[col.N_LEAVES] >= limits.max_leaves:
             break
-        node = np.int64(pop(work.order, grown, grown.frontier, state[col.N_FRONTIER]))
+        node = np.int64(pop(limits, grown, grown.frontier, state[col.N_FRONTIER]))
         state[col.N_FRONTIER] -= 1
-        if limits.max_leaves >= NO_LIMIT:
+        if not is_best_first(limits):
             state[col.N_CASES] = nodes[node, STOP]  # what was listed behind it is done with
         copy_sums(grown.sums, node, work.scratch.sides, col.WHOLE)
         start, stop = nodes[node, START], nodes[node, STOP]

@@ -119,10 +119,9 @@ class TestContext(NamedTuple):
 
 
 class GrowerContext(NamedTuple):
-    """``TestContext`` with the order of growth and the drawing of features."""
+    """``TestContext`` with the drawing of features."""
 
     test_context: TestContext
-    order: object  # of division
     drawing: object  # of features
 
     def __getattr__(self, name):

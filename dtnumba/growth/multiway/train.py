@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.criteria.contract import is_concave
-from dtnumba.growth.columns import NO_LIMIT
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.category_tests import find_category_split, find_merged_split, find_two_way_split
 from dtnumba.growth.multiway.divide import divide
@@ -29,7 +28,6 @@ from dtnumba.growth.multiway.surrogates import find_surrogates
 from dtnumba.growth.multiway.to_trees import to_trees
 from dtnumba.growth.policies.feature_sampling import AllFeatures, SomeFeatures
 from dtnumba.growth.policies.limits import limits_of
-from dtnumba.growth.policies.node_order import BestFirst, DepthFirst
 from dtnumba.growth.settings import CATEGORICAL_SPLITS, MERGED, MISSING_POLICIES, NUMERIC_SPLITS, Options
 from dtnumba.runtime.addresses import call_entry, code_for, codes_for, compile_entries, entry_of
 from dtnumba.tables.binned_table import histogram_of
@@ -203,14 +201,13 @@ def work_on(
 ) -> GrowerContext:
     """Return the arguments of growth over n rows, which are not listed yet."""
     n_stats, n_values = int(sums.offsets[-1]) + 2, 0 if isinstance(sums, ClassSums) else len(sums.centre)
-    order: Any = BestFirst() if limits.max_leaves < NO_LIMIT else DepthFirst()
     drawing: Any = SomeFeatures(limits.features_key) if limits.n_drawn < len(table.codes) else AllFeatures()
     grown, scratch = new_nodes(table, n_stats, n_values, n, rules), new_scratch(table, n_stats, n, rules)
     codes, n_codes, calls = table.codes, table.n_codes, Calls()
     context = NodeContext(codes, n_codes, table.nominal, sums, limits, rules, grown, scratch, calls, plain)
     test_context = TestContext(context, criterion)
-    context = context._replace(calls=_calls_of(GrowerContext(test_context, order, drawing)))
-    return GrowerContext(test_context._replace(context=context), order, drawing)
+    context = context._replace(calls=_calls_of(GrowerContext(test_context, drawing)))
+    return GrowerContext(test_context._replace(context=context), drawing)
 
 
 def _calls_of(work: GrowerContext) -> Calls:

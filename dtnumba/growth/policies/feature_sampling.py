@@ -10,6 +10,13 @@ from dtnumba.runtime.kernels import by_type, kernel_type
 draw = by_type("draw")
 list_drawn = by_type("list_drawn")
 put_back = by_type("put_back")  # what was drawn, where nobody reads a list of it
+
+
+def _without_key(features, key):
+    return features
+
+
+with_key = by_type("with_key", _without_key)  # the same for the streams of another tree
 side_by_side = by_type("side_by_side")  # whether features are to be looked at one by one: each leaves a candidate
 
 

@@ -15,8 +15,14 @@ import numpy as np
 
 from dtnumba.growth import columns as col
 from dtnumba.growth.nodes import with_features
-from dtnumba.growth.policies.feature_sampling import AllFeatures, SomeFeatures, draw, list_drawn, side_by_side
-from dtnumba.growth.policies.node_order import with_key
+from dtnumba.growth.policies.feature_sampling import (
+    AllFeatures,
+    SomeFeatures,
+    draw,
+    list_drawn,
+    side_by_side,
+    with_key,
+)
 from dtnumba.runtime.kernels import by_type, inline, kernel_type
 
 
