@@ -159,11 +159,12 @@ def rank_rows(forest, cells, start, n, columns, values, places):
         first, span = np.uint32(begin), end - begin + 1
         for r in range(n):
             values[r] = cells.flat[cells.offset + (start + r) * cells.row_step + feature]
+        for r in range(_ROWS):
             places[r] = first
         while span > 1:
             span >>= 1
             above = np.uint32(span - 1)
-            for r in range(n):
+            for r in range(_ROWS):  # of a known number, which LLVM unrolls; what stands behind the last row is unread
                 place = places[r]
                 is_below = forest.cuts[np.uint64(place) + np.uint64(above)] < values[r]
                 places[r] = place + above + np.uint32(1) if is_below else place

@@ -24,7 +24,7 @@ def noise(seed, n=80):
         (RandomForestClassifier, {}),
         (RandomForestClassifier, {"max_bins": None}),
         (ExtraTreesClassifier, {}),
-        (RandomForestRegressor, {"max_features": 2}),
+        (RandomForestRegressor, {}),
     ],
     ids=str,
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.growth import columns as col
+from dtnumba.growth.binary.grow_in_parallel import numbers_of
 from dtnumba.growth.binary.grow_subtree import (
     LikeOthers,
     add_node,
@@ -45,6 +46,7 @@ from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.policies.monotonic import is_free
 from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.growth.splitters.contract import with_codes, with_rows
+from dtnumba.growth.splitters.histogram import DrawnHistogram, Histogram
 from dtnumba.growth.targets.contract import (
     gather,
     n_sums_of,
@@ -79,7 +81,8 @@ SUBTREE_BYTES = 1 << 20
 SERIAL_ROWS = 1 << 15
 # A row of a node, by a feature, takes plain kernels so many seconds more (100k rows x 28, of which 5 are drawn: 179
 # against 92 ms for 20 trees); the faster ones take so many to compile.
-_LOST_A_CUT, _COMPILE_SECONDS = 0.5e-9, 2.5
+# Where a node sorts its rows or draws thresholds it is four times as much (50k rows: 35 against 82 ms for 6 trees).
+_LOST_A_CUT, _LOST_BY_OTHERS, _COMPILE_SECONDS = 0.5e-9, 2e-9, 2.5
 _CALLS: dict[Any, SubtreeKernels] = {}  # by kind of task, where they are loaded
 _BLOCK = 16  # bytes that are copied at once, and at least as many rows
 
@@ -192,7 +195,8 @@ def _copy_codes(codes, room, start, stop):
 def _seconds_lost(plan, n_trees):
     """Return about how much longer such trees take with plain kernels."""
     rows, n_drawn = plan.most_rows, plan.settings.n_drawn
-    return n_trees * rows * n_drawn * np.log2(rows + 1.0) * _LOST_A_CUT
+    lost = _LOST_A_CUT if isinstance(numbers_of(plan.splitter), (DrawnHistogram, Histogram)) else _LOST_BY_OTHERS
+    return n_trees * rows * n_drawn * np.log2(rows + 1.0) * lost
 
 
 def _first_subtree(task):
