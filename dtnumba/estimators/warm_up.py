@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Iterator, Sequence
 
-_WOULD_COMPILE, _LOOK = 3, 0.02
+_WOULD_COMPILE, _COULD_NOT_KEEP, _LOOK = 3, 4, 0.02
 
 
 class _WouldCompileError(Exception):
@@ -144,6 +144,8 @@ class _Kitchen:
         said = process.stderr.read().decode(errors="replace") if process.stderr is not None else ""
         if process.stderr is not None:
             process.stderr.close()
+        if process.returncode == _COULD_NOT_KEEP:
+            raise OSError(f"{recipe.name}: what was compiled could not be kept, {said.strip()}")
         if process.returncode not in {0, _WOULD_COMPILE}:
             last = said.strip().splitlines()[-1:] or [f"exit {process.returncode}"]
             raise RuntimeError(f"{recipe.name}: {last[0]}")
@@ -175,6 +177,9 @@ def work(orders: dict[str, Any]) -> int:
         recipe.cook()
     except _WouldCompileError:
         return _WOULD_COMPILE
+    if disk_cache.NOT_KEPT:
+        sys.stderr.write(str(disk_cache.NOT_KEPT[0]))
+        return _COULD_NOT_KEEP
     return _WOULD_COMPILE if missed else 0
 
 

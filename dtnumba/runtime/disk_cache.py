@@ -178,6 +178,8 @@ def _description(numba_type: Any) -> str | None:
 
 # Called with the name of a kernel that is about to be compiled: ``warmup --check`` raises.
 ON_MISS: Callable[[str], None] | None = None
+# What of the operating system kept compiled code from being written.
+NOT_KEPT: list[OSError] = []
 # A folder and a level: what is compiled is kept there, too, for other machines.
 ALSO_KEPT: tuple[Path, str] | None = None
 
@@ -278,7 +280,8 @@ class KernelCache(_Cache):  # type: ignore[misc] # Numba's classes are untyped
                 stored = dumps(data._reduce())  # noqa: SLF001, as Numba does
                 draft.write_bytes(_checksum(stored) + stored)
                 draft.replace(path)
-            except OSError:  # a full or vanished disk costs the next process a compilation, not this one its result
+            except OSError as error:  # a full or vanished disk costs the next process a compilation, not this one
+                NOT_KEPT.append(error)
                 with contextlib.suppress(OSError):
                     draft.unlink()
 

@@ -13,6 +13,7 @@ SMALL_WORK_IS_PLAIN = True
 # Where work comes a second time it will come again: from then on, what plain kernels lose counts so many times.
 _AGAIN = 10
 _TRIFLE = 1e-3  # seconds for which it does not matter which kernels run, if some are loaded
+_ARE_PLAIN = [True]  # whether those of the last trifle were plain
 _LOST = {}  # by the kernels in question: seconds that plain ones have lost
 
 
@@ -24,11 +25,13 @@ def chosen(build, saved, cost):
     """
     if not COMPILED or not SMALL_WORK_IS_PLAIN:
         return build(False)
-    plain = build(True) if saved < _TRIFLE else None
-    if plain and are_loaded(plain[-1]):
-        return plain
+    if saved < _TRIFLE:
+        same = build(_ARE_PLAIN[0])
+        if are_loaded(same[-1]):
+            return same
     fast = build(False)
-    return fast if _repay(fast[-1], saved, cost) else plain or build(True)
+    _ARE_PLAIN[0] = not _repay(fast[-1], saved, cost)
+    return build(True) if _ARE_PLAIN[0] else fast
 
 
 def _repay(codes, saved, cost):

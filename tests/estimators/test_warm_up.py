@@ -80,6 +80,22 @@ def test_two_that_warm_up_at_once_do_not_disturb_each_other(tmp_path):
 
 
 @compiled_only
+@pytest.mark.skipif(sys.platform == "win32", reason="files cannot be kept small there")
+def test_a_warm_up_on_a_full_disk_says_that_it_was_for_nothing(tmp_path):
+    import os
+
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "from dtnumba.cli.command import main; sys.exit(main(['warmup', 'DecisionListClassifier', '--jobs', '1']))"
+    )
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "could not be kept" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@compiled_only
 def test_an_interrupted_warm_up_keeps_what_it_has_and_can_be_taken_up_again(tmp_path):
     import os
     import signal

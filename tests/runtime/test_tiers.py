@@ -24,6 +24,7 @@ def there(monkeypatch):
     loaded, on_disk = set(), set()
     monkeypatch.setattr(tiers, "SMALL_WORK_IS_PLAIN", True)
     monkeypatch.setattr(tiers, "_LOST", {})
+    monkeypatch.setattr(tiers, "_ARE_PLAIN", [True])
     monkeypatch.setattr(tiers, "are_loaded", lambda codes: all(code.kind in loaded for code in codes))
     monkeypatch.setattr(tiers, "are_compiled", lambda codes: all(code.kind in loaded | on_disk for code in codes))
     return loaded, on_disk
@@ -43,6 +44,13 @@ def test_of_kernels_that_are_there_a_trifle_takes_the_plain_ones(there):
     there[0].update(("fast", "plain"))
     assert is_plain(0.0, 1.0)
     assert not is_plain(0.1, 1.0)
+
+
+def test_a_trifle_takes_the_kernels_of_the_last_one_where_these_are_there(there):
+    there[0].add("fast")
+    assert not is_plain(0.0, 1.0)
+    there[0].add("plain")
+    assert not is_plain(0.0, 1.0)
 
 
 def test_small_work_does_not_repay_compiling_and_large_work_does(there):
