@@ -58,8 +58,12 @@ def warmup(
 
     """
     recipes = recipes_of(_known(names))
-    n_jobs = _number_of_jobs(jobs)
-    with _portable_folder(level, out) if level is not None or out is not None else _own_folder() as environment:
+    n_jobs, is_own = _number_of_jobs(jobs), level is None and out is None
+    if check and not is_own:
+        raise ValueError("check looks at what is used here: with DTNUMBA_KERNELS at the folder, and no level or out")
+    if not sys.executable:
+        raise OSError("there is no Python to start: sys.executable is empty; call warmup from a plain Python")
+    with _own_folder(check=check) if is_own else _portable_folder(level, out) as environment:
         orders = {"check": check, "kept": None if out is None else (str(Path(out).resolve()), level)}
         return _Kitchen(recipes, orders, environment, n_jobs, verbose=verbose).cooked()
 
@@ -78,10 +82,10 @@ def _number_of_jobs(jobs: int | None) -> int:
 
 
 @contextlib.contextmanager
-def _own_folder() -> Iterator[dict[str, str]]:
+def _own_folder(*, check: bool) -> Iterator[dict[str, str]]:
     if disk_cache.cache_folder() is None:
         raise OSError("there is no folder to keep compiled kernels in; set NUMBA_CACHE_DIR to one that can be written")
-    yield {}
+    yield {portable.FOLDER: ""} if not check else {}
 
 
 @contextlib.contextmanager
@@ -95,12 +99,17 @@ def _portable_folder(level: str | None, out: Any) -> Iterator[dict[str, str]]:
         )
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    described = portable.manifest(level, disk_cache.portable_stamp())
-    (folder / portable.MANIFEST).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
+    described = json.dumps(portable.manifest(level, disk_cache.portable_stamp()), indent=2) + "\n"
+    manifest = folder / portable.MANIFEST
+    if manifest.exists() and manifest.read_text(encoding="utf-8") != described:
+        raise ValueError(f"out={str(folder)!r} holds kernels of another version or level; pass an empty folder")
     scratch = tempfile.mkdtemp(prefix="dtnumba-portable-")
     target = {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""} if level in portable.LEVELS else {}
     try:
-        yield {"NUMBA_CACHE_DIR": scratch, **target}
+        yield {"NUMBA_CACHE_DIR": scratch, portable.FOLDER: "", **target}
+        draft = manifest.with_suffix(".tmp")  # the last to be written: without it the folder is not used
+        draft.write_text(described, encoding="utf-8")
+        draft.replace(manifest)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -112,7 +121,7 @@ class _Kitchen:
         self, recipes: list[Recipe], orders: dict[str, Any], environment: dict[str, str], n_jobs: int, *, verbose: bool
     ) -> None:
         self._recipes, self._orders, self._n_jobs, self._verbose = recipes, orders, n_jobs, verbose
-        self._environment = {portable.FOLDER: "", QUIET: "1", **environment}
+        self._environment = {QUIET: "1", **environment}
         self._compiled: list[str] = []
         self._done = 0
 

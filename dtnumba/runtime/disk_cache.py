@@ -176,6 +176,7 @@ def _description(numba_type: Any) -> str | None:
     return None if None in parts else f"{name}({', '.join(map(str, parts))})"
 
 
+_WARNED_OF: set[Path] = set()  # folders: where one file is torn, others are
 # Called with the name of a kernel that is about to be compiled: ``warmup --check`` raises.
 ON_MISS: Callable[[str], None] | None = None
 # What of the operating system kept compiled code from being written.
@@ -250,7 +251,7 @@ class KernelCache(_Cache):  # type: ignore[misc] # Numba's classes are untyped
             if found is not None:
                 break
             if path != own:
-                _warn_of(path)
+                _warn_of(path.parent, path.name)
         if found is None and ON_MISS is not None:
             ON_MISS(self._name())
         return found
@@ -286,10 +287,12 @@ class KernelCache(_Cache):  # type: ignore[misc] # Numba's classes are untyped
                     draft.unlink()
 
 
-@cache
-def _warn_of(path: Path) -> None:
+def _warn_of(folder: Path, name: str) -> None:
+    if folder in _WARNED_OF:
+        return
+    _WARNED_OF.add(folder)
     warnings.warn(
-        f"{path} is torn or was not written by dtnumba; the kernel is compiled as usual",
+        f"{folder / name} is torn or was not written by dtnumba; the kernel is compiled as usual",
         RuntimeWarning,
         stacklevel=2,
     )
@@ -334,13 +337,14 @@ def claimed(path: Path | None) -> Iterator[None]:
         yield
         return
     descriptor, name = lock
-    has_claim = _wait_for(descriptor)
+    has_claim = _wait_for(descriptor, path)
     try:
         yield
     finally:
         if has_claim:
             with contextlib.suppress(OSError):
                 name.unlink()
+                fcntl.flock(descriptor, fcntl.LOCK_UN)  # of a child as well that was forked meanwhile
         os.close(descriptor)
 
 
@@ -354,10 +358,10 @@ def _lock_file(path: Path) -> tuple[int, Path] | None:
         return None
 
 
-def _wait_for(descriptor: int) -> bool:
+def _wait_for(descriptor: int, path: Path | None) -> bool:
     """Take a lock, and return whether it was given in time; compiling twice is better than to wait for ever."""
     end = time.monotonic() + _PATIENCE
-    while time.monotonic() < end:
+    while time.monotonic() < end and (path is None or not path.exists()):
         is_mine = _try_lock(descriptor)
         if is_mine is not None:
             return is_mine

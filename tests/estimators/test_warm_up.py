@@ -33,6 +33,12 @@ def test_a_number_of_processes_is_whole_and_positive(jobs):
         dt.warmup("CHAIDClassifier", jobs=jobs)
 
 
+def test_a_check_is_of_what_is_used_here(tmp_path):
+    with pytest.raises(ValueError, match="DTNUMBA_KERNELS"):
+        dt.warmup("CHAIDClassifier", check=True, level="x86-64-v3", out=tmp_path / "kernels")
+    assert not (tmp_path / "kernels").exists()
+
+
 @pytest.mark.parametrize("options", [{"level": "x86-64-v3"}, {"out": "folder"}, {"level": "z80", "out": "folder"}])
 def test_a_level_and_a_folder_belong_together(options, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -5,6 +5,7 @@ import warnings
 
 import pytest
 
+from dtnumba import warmup
 from dtnumba.runtime import portable
 from dtnumba.runtime.kernels import COMPILED
 
@@ -68,6 +69,15 @@ def test_portable_kernels_give_the_same_bits_and_leave_nothing_to_compile(run_py
         NUMBA_CACHE_DIR=first,
     )
     assert not list(first.rglob("*.nbc"))  # the own cache stays as it is
+    (tmp_path / "checked").mkdir()
+    check = "from dtnumba import warmup\nprint(warmup('DecisionListClassifier', check=True, verbose=False))"
+    assert run_python(check, NUMBA_CACHE_DIR=tmp_path / "checked", DTNUMBA_KERNELS=folder).strip() == "[]"
+    manifest = folder / portable.MANIFEST
+    kept = manifest.read_text()
+    manifest.write_text(kept.replace(level, "another"))
+    with pytest.raises(ValueError, match="another version or level"):
+        warmup("DecisionListClassifier", level=level, out=folder)
+    manifest.write_text(kept)
     compiled = run_python(FIT, NUMBA_CACHE_DIR=second, DTNUMBA_QUIET=1)
     loaded = run_python(FIT, NUMBA_CACHE_DIR=third, DTNUMBA_KERNELS=folder)
     assert compiled == loaded

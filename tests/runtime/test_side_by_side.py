@@ -58,6 +58,18 @@ def test_a_process_that_dies_leaves_no_claim(tmp_path):
     assert time.perf_counter() - began < 5.0
 
 
+def test_what_is_there_is_not_waited_for(tmp_path, monkeypatch):
+    """A child that is forked while its parent compiles has the parent's lock as well, for as long as it lives."""
+    path = tmp_path / "kernel.nbc"
+    other = disk_cache._lock_file(path)[0]
+    assert disk_cache._try_lock(other)
+    descriptor = disk_cache._lock_file(path)[0]
+    path.touch()
+    began = time.perf_counter()
+    assert not disk_cache._wait_for(descriptor, path)
+    assert time.perf_counter() - began < 5.0
+
+
 def test_without_a_helper_all_is_compiled_here(monkeypatch):
     class Kernel:
         overloads, compiled, _cache = {}, [], None

@@ -31,6 +31,8 @@ from dtnumba.runtime import rng
 from dtnumba.runtime.instructions.column_blocks import COLUMNS, find_extremes
 from dtnumba.runtime.kernels import COMPILED, by_having, inline
 
+# Rows are divided by their codes: how many go left is not asked, and without counts it would be their weight.
+_UNCOUNTED = np.int64(0)
 _ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))
 _LAST_CODE = np.int64(255)
 _COLUMNS, _BLOCK_BITS = np.uint64(COLUMNS), np.uint64(5)
@@ -183,9 +185,8 @@ def _choose(target, splitter, job, scratch, node, first, last, total):
         f, k = features[best], np.uint64(best - first)
         left, cut = bin_sums(target, own.bins, k), np.int64(own.cuts[f])
         right = rest(target, total, left, work.right)
-        n_left = rows_in(target, own.bins[:, k], np.uint64(0), splitter.width)
         out.cut[f] = at_edge(splitter, f, cut, own.values[k])
-        where = (n_left, cut, cut + 1, is_heavier(target, left, right))
+        where = (_UNCOUNTED, cut, cut + 1, is_heavier(target, left, right))
         record_split(out, f, target, job.criterion, left, right, work, where)
 
 
@@ -292,7 +293,7 @@ def _try_one(splitter, job, scratch, i, n, total, ends):
     found = cand.BARREN
     if largest < 0 or (smallest == largest and n_missing == 0):
         found = cand.CONSTANT
-    bar, best_left, best_n, best_side = NO_GAIN, zero(target, work.best), np.int64(0), np.int64(0)
+    bar, best_left, best_side = NO_GAIN, zero(target, work.best), np.int64(0)
     # Sides of the missing rows: right, left, and, where all values go left, alone.
     for side in range(3 if found != cand.CONSTANT else 0):
         left, n_left = zero(target, work.left), np.int64(0)
@@ -308,7 +309,7 @@ def _try_one(splitter, job, scratch, i, n, total, ends):
         score = split_score(target, job.criterion, left, right, work)
         enough = limits.min_samples_leaf <= 1 or limits.min_samples_leaf <= n_left <= n - limits.min_samples_leaf
         if enough and score > bar and is_legal(target, limits, f, left, right):
-            found, bar, best_left, best_n, best_side = cand.FOUND, score, keep(target, left, work.best), n_left, side
+            found, bar, best_left, best_side = cand.FOUND, score, keep(target, left, work.best), side
     for k in range(_THREE):
         clear_bin(target, sums, base + k * wide, width)
     if found == cand.FOUND:
@@ -318,5 +319,5 @@ def _try_one(splitter, job, scratch, i, n, total, ends):
         out.cut[f] = threshold
         if best_side == 2:
             out.cut[f], code, after = np.inf, largest, np.int64(cand.NOTHING)
-        record_split(out, f, target, job.criterion, best_left, right, work, (best_n, code, after, missing_left))
+        record_split(out, f, target, job.criterion, best_left, right, work, (_UNCOUNTED, code, after, missing_left))
     return found, bar
