@@ -496,3 +496,12 @@ def test_trees_without_a_category_stand_beside_trees_with_one():
     assert ((np.diff(trees.level_start) > 0) == (trees.feature == 0)).all()
     means = np.mean([tree.predict_proba(X) for tree in forest.estimators_], axis=0)
     np.testing.assert_allclose(forest.predict_proba(X), means, atol=1e-12)
+
+
+@pytest.mark.small
+def test_weights_that_are_no_counts_weigh_random_cuts():
+    """Interpreted, a weight that stands where rows are counted is too large for the column."""
+    draw = np.random.default_rng(1)
+    X, weight = draw.normal(size=(60, 4)), draw.random(60)
+    model = ExtraTreesRegressor(1, random_state=0, n_jobs=1).fit(X, X[:, 0] ** 2, sample_weight=weight)
+    assert np.allclose(model.predict(X), X[:, 0] ** 2)
