@@ -333,7 +333,7 @@ def claimed(path: Path | None) -> Iterator[None]:
     A claim is a lock that the system drops with the process that holds it, so none is left behind.
     """
     lock = None if path is None or path.exists() else _lock_file(path)
-    if lock is None:
+    if path is None or lock is None:
         yield
         return
     descriptor, name = lock
@@ -358,10 +358,10 @@ def _lock_file(path: Path) -> tuple[int, Path] | None:
         return None
 
 
-def _wait_for(descriptor: int, path: Path | None) -> bool:
+def _wait_for(descriptor: int, path: Path) -> bool:
     """Take a lock, and return whether it was given in time; compiling twice is better than to wait for ever."""
     end = time.monotonic() + _PATIENCE
-    while time.monotonic() < end and (path is None or not path.exists()):
+    while time.monotonic() < end and not path.exists():
         is_mine = _try_lock(descriptor)
         if is_mine is not None:
             return is_mine

@@ -13,7 +13,7 @@ SMALL_WORK_IS_PLAIN = True
 # Where work comes a second time it will come again: from then on, what plain kernels lose counts so many times.
 _AGAIN = 10
 _TRIFLE = 1e-3  # seconds for which it does not matter which kernels run, if some are loaded
-_ARE_PLAIN = [True]  # whether those of the last trifle were plain
+_ARE_PLAIN = [True]  # whether those taken last were plain, which are the first that a trifle asks for
 _LOST = {}  # by the kernels in question: seconds that plain ones have lost
 
 
@@ -29,9 +29,10 @@ def chosen(build, saved, cost):
         same = build(_ARE_PLAIN[0])
         if are_loaded(same[-1]):
             return same
-    fast = build(False)
-    _ARE_PLAIN[0] = not _repay(fast[-1], saved, cost)
-    return build(True) if _ARE_PLAIN[0] else fast
+    found = build(False)
+    is_plain = not _repay(found[-1], saved, cost)
+    _ARE_PLAIN[0] = is_plain
+    return build(True) if is_plain else found
 
 
 def _repay(codes, saved, cost):

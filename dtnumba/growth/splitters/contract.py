@@ -30,6 +30,8 @@ with_codes(codes)                      the same splitter over other codes
 twice(codes, ends)                     (Python) the splitter of twice as many columns, the second half like the first;
                                        ``ends`` are the values that these codes stand for
 draws_thresholds                       (Python) whether the candidates' cuts are thresholds; left out: they are codes
+kernel                                 (Python) a kernel of its own that it calls by address, as
+                                       ``job.calls.levels``; left out: there is none
 grows_small                            (Python) whether small subtrees may be grown from ``codes`` and ``rows`` alone
 """
 
