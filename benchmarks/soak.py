@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import dtnumba
 from dtnumba.trees.check import check
+from dtnumba.trees.layout import arrays_of
 
 SLACK = 1e-9
 CLASSES, NUMBERS = ("gini", "entropy"), ("squared_error", "poisson", "absolute_error")
@@ -146,7 +147,8 @@ def compare(case):
         alone, together = (ours(case, n_jobs=n, **splitting, **case.parameters) for n in (1, 2))
         pair = [tree.fit(case.X, case.y, case.weight).trees_ for tree in (alone, together)]
         check(pair[0], case.X.shape[1])
-        if any(one.tobytes() != two.tobytes() for one, two in zip(*pair, strict=True)):
+        columns = zip(*map(arrays_of, pair), strict=True)
+        if any(one.tobytes() != two.tobytes() for one, two in columns):
             return f"one thread and two grow different trees {splitting}", 0
     kind = DecisionTreeClassifier if case.of_classes else DecisionTreeRegressor
     peer = kind(criterion=case.criterion, random_state=0, **case.parameters).fit(case.X, case.y, case.weight)
