@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import csv
+import json
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtnumba.cli.command import CommandError
-from dtnumba.cli.feature_column import FeatureColumn, as_number
+from dtnumba.cli.feature_column import WITHOUT_COMMA, FeatureColumn, as_number, has_decimal_comma, is_missing
+from dtnumba.tables.floats import check_distinct
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 BLOCK_ROWS = 8_192  # rows held as text at a time: numbers take an eighth of the room of their text
 ARROW_SUFFIXES = (".parquet", ".arrow", ".feather")
+SEPARATORS = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}  # and their names; the first is the usual one
+GUESS_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ class RawTable:
     levels: list[list[str] | None]  # of each feature, whose number is their place; None of one of numbers
     target: str
     target_cells: list[str]
+    remarks: tuple[str, ...] = ()  # what was guessed
 
 
 def read_table(file: str, target: str | None, categories: Sequence[str] = ()) -> RawTable:
@@ -55,12 +61,24 @@ def read_table(file: str, target: str | None, categories: Sequence[str] = ()) ->
     except UnicodeDecodeError as error:
         raise CommandError(f"{path}: byte {error.start} is not UTF-8 text; save the file as UTF-8") from error
     except csv.Error as error:
-        raise CommandError(f"{path}: not a CSV file ({error})") from error
+        raise CommandError(f"{path}: {_mended(error)}") from error
+
+
+def _mended(error: csv.Error) -> str:
+    """Say what is wrong with the text of a file."""
+    if "field limit" in str(error):
+        return (
+            f"a cell holds more than {csv.field_size_limit():,} characters: close the double quote that it begins "
+            "with, or leave the column out"
+        )
+    return f"not a CSV file ({error})"
 
 
 def _read_csv(path: Path, target: str | None, categories: Sequence[str]) -> RawTable:
     with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(file, strict=True)
+        first_lines = list(islice(file, GUESS_LINES))
+        separator = _separator(first_lines)
+        reader = csv.reader(chain(first_lines, file), strict=True, delimiter=separator)
         header = next((row for row in reader if row), None)
         if header is None:
             raise CommandError(f"{path}: the file is empty; its first line should name the columns")
@@ -75,7 +93,7 @@ def _read_csv(path: Path, target: str | None, categories: Sequence[str]) -> RawT
         blocks: list[NDArray[np.float64]] = []
         target_cells: list[str] = []
         seen: dict[str, str] = {}  # one string for all the cells that hold the same label
-        for lines, rows in _blocks_of_rows(reader, len(names), path):
+        for lines, rows in _blocks_of_rows(reader, len(names), path, SEPARATORS[separator]):
             columns = list(zip(*rows, strict=True))
             target_cells += (seen.setdefault(cell, cell) for cell in columns.pop(where))
             numbers = np.empty((len(rows), len(features)), order="F")
@@ -86,14 +104,49 @@ def _read_csv(path: Path, target: str | None, categories: Sequence[str]) -> RawT
         raise CommandError(f"{path}: the file names columns, but has no rows")
     X = np.concatenate(blocks)
     levels = [column.levels(X[:, j]) for j, column in enumerate(readers)]
-    return RawTable(features, X, levels, target, target_cells)
+    if separator == ",":
+        return RawTable(features, X, levels, target, target_cells)
+    cells_of = {name: own for name, own in zip(features, levels, strict=True) if own and name not in categories}
+    _refuse_decimal_commas(path, cells_of | {target: [cell for cell in seen if not is_missing(cell)]})
+    remark = f"{path}: taking {SEPARATORS[separator]} as what separates cells"
+    return RawTable(features, X, levels, target, target_cells, (remark,))
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """Guess what separates the cells of a table that begins with these lines.
+
+    That is the comma, unless the rows have several cells each, and equally many, by another sign alone; of several
+    such signs it is the one of most cells.
+    """
+    widths = {sign: _widths(lines, sign) for sign in SEPARATORS}
+    even = {sign: own[0] for sign, own in widths.items() if own and own[0] > 1 and len(set(own)) == 1}
+    if "," in even or not (even or widths[","][:1] == [1]):
+        return ","
+    firsts = even or {sign: own[0] for sign, own in widths.items() if own}
+    return max(firsts, key=lambda sign: firsts[sign], default=",")
+
+
+def _widths(lines: Sequence[str], separator: str) -> list[int]:
+    """Return how many cells the first rows of a table have."""
+    found: list[int] = []
+    with suppress(csv.Error):  # a cell of several lines, cut off here, or no table at all
+        found.extend(len(row) for row in csv.reader(lines, strict=True, delimiter=separator) if row)
+    return found
+
+
+def _refuse_decimal_commas(path: Path, cells_of: dict[str, list[str]]) -> None:
+    """Refuse columns of numbers like 1,5, which would be read as text."""
+    for name, cells in cells_of.items():
+        with_comma = [cell for cell in cells if has_decimal_comma(cell)]
+        if with_comma and all(has_decimal_comma(cell) or as_number(cell) is not None for cell in cells):
+            raise CommandError(f"{path}: column {name!r} holds {with_comma[0]!r}: {WITHOUT_COMMA}")
 
 
 def _check_names(path: Path, names: Sequence[str], target: str | None) -> str:
     """Return the name of the target column, once the names are known to be usable."""
     if len(names) < 2:
         raise CommandError(f"{path}: only one column, {names[0]!r}; a target and at least one feature are needed, "
-                           "separated by commas")  # fmt: skip
+                           "separated by commas (or by ;, | or tabs throughout)")  # fmt: skip
     for position, name in enumerate(names):
         if not name:
             raise CommandError(f"{path}: column {position + 1} has no name; name it, or leave it out if it only counts")
@@ -114,7 +167,7 @@ def _check_categories(path: Path, categories: Sequence[str], features: Sequence[
             raise CommandError(f"{path}: no feature is named {name!r} (--category); there are {shown}")
 
 
-def _blocks_of_rows(reader: Reader, width: int, path: Path) -> Iterator[tuple[list[int], list[list[str]]]]:
+def _blocks_of_rows(reader: Reader, width: int, path: Path, sign: str) -> Iterator[tuple[list[int], list[list[str]]]]:
     """Yield some rows at a time, with the line each ends on; blank lines are passed over."""
 
     def numbered_rows() -> Iterator[tuple[int, list[str]]]:
@@ -122,7 +175,10 @@ def _blocks_of_rows(reader: Reader, width: int, path: Path) -> Iterator[tuple[li
             if len(row) == width:
                 yield reader.line_num, row
             elif row:
-                raise CommandError(f"{path}, line {reader.line_num}: {len(row)} cells, but the first line has {width}")
+                raise CommandError(
+                    f"{path}, line {reader.line_num}: {len(row)} cells separated by {sign}, but the first line has "
+                    f"{width}"
+                )
 
     numbered = numbered_rows()
     while block := list(islice(numbered, BLOCK_ROWS)):
@@ -139,6 +195,8 @@ def _read_arrow(path: Path, target: str | None, categories: Sequence[str]) -> Ra
         table = _arrow_table(path)
     except pa.ArrowInvalid as error:
         raise CommandError(f"{path}: not a {path.suffix} file ({error})") from error
+    index = [name for name in _index_columns(table) if name != target and name not in categories]
+    table = table.drop_columns(index)
     names = [str(name) for name in table.column_names]
     target = _check_names(path, names, target)
     if not table.num_rows:
@@ -156,7 +214,15 @@ def _read_arrow(path: Path, target: str | None, categories: Sequence[str]) -> Ra
             X[:, j] = _arrow_numbers(column, name, path)
             levels.append(None)
     cells = ["" if cell is None else str(cell) for cell in table.column(target).to_pylist()]
-    return RawTable(features, X, levels, target, cells)
+    remarks = (f"{path}: leaving out the index of a pandas frame, {', '.join(map(repr, index))}",) if index else ()
+    return RawTable(features, X, levels, target, cells, remarks)
+
+
+def _index_columns(table: Any) -> list[str]:
+    """Return the columns that hold the index of the pandas frame that a table was."""
+    stated = (table.schema.metadata or {}).get(b"pandas")
+    listed = [] if stated is None else json.loads(stated).get("index_columns", [])
+    return [name for name in listed if isinstance(name, str) and table.column_names.count(name) == 1]
 
 
 def _is_text(kind: Any) -> bool:
@@ -186,7 +252,12 @@ def _arrow_numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:
                                              kinds.is_null)):  # fmt: skip
         value = next((cell.as_py() for cell in column if cell.is_valid), None)
         raise CommandError(f"{path}: column {name!r} holds {value!r} ({kind}), which is neither a number "
-                           "nor text; write it as one of these, or pass --category {name!r}")  # fmt: skip
+                           f"nor text; write it as one of these, or pass --category {name!r}")  # fmt: skip
+    if kinds.is_integer(kind) and kind.bit_width == 64:
+        try:
+            check_distinct(np.asarray(column.drop_null()), name)
+        except ValueError as error:
+            raise CommandError(f"{path}: {error}, or pass --category {name!r}") from error
     if kinds.is_boolean(kind):
         column = column.cast(pa.int8())  # Arrow has no way from booleans to floats in one step
     numbers: NDArray[np.float64] = pc.fill_null(column.cast(pa.float64(), safe=False), float("nan")).to_numpy()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
@@ -12,7 +15,7 @@ import numpy as np
 import dtnumba
 from dtnumba.cli.command import CommandError
 from dtnumba.cli.demo_table import sample_table
-from dtnumba.cli.feature_column import as_number, is_missing
+from dtnumba.cli.feature_column import as_number, as_whole_number, is_missing
 from dtnumba.cli.read_file import read_table
 from dtnumba.export.as_text import TreeColumns, outline
 from dtnumba.runtime.notice import NOTICE
@@ -40,6 +43,7 @@ class Examples:
     source: str
     n_without_target: int = 0
     levels: list[list[str] | None] | None = None  # of each feature, whose number is their place; None of numbers
+    remarks: tuple[str, ...] = ()  # what was guessed about the file
 
     @property
     def categories(self) -> list[int] | None:
@@ -90,6 +94,8 @@ def train(options: argparse.Namespace) -> None:
     with stage("reading") as remarks:
         examples = generated_examples(options.seed) if options.file is None else examples_from_file(options)
         remarks.append(examples.describe())
+    for remark in examples.remarks:
+        print(f"dtnumba train: {remark}", file=sys.stderr)
     with stage("splitting") as remarks:
         learn, test = split(len(examples.y), options.test_fraction, options.seed)
         X, y, X_test, y_test = examples.X[learn], examples.y[learn], examples.X[test], examples.y[test]
@@ -151,13 +157,15 @@ def examples_from_file(options: argparse.Namespace) -> Examples:
     y, is_regression = target_values(cells, raw.target, options.task)
     X = raw.X if has_target.all() else raw.X[has_target]
     n_without = int(np.count_nonzero(~has_target))
-    return Examples(raw.names, X, y, raw.target, is_regression, str(options.file), n_without, raw.levels)
+    source = str(options.file)
+    return Examples(raw.names, X, y, raw.target, is_regression, source, n_without, raw.levels, raw.remarks)
 
 
 def target_values(cells: Sequence[str], target: str, task: str) -> tuple[NDArray[Any], bool]:
     """Turn the target's text into numbers or labels; return them, and whether this is regression.
 
-    Whole numbers become int labels, other numbers labels of one spelling each ("0.5" and "0.50" are one class).
+    Whole numbers become int labels, other numbers labels of one spelling each ("0.5" and "0.50" are one class). Labels
+    are as exact as the text: float64 would make one of 2**60 and 2**60 + 1.
     """
     meant = {cell: as_number(cell) for cell in set(cells)}
     texts = [cell for cell, number in meant.items() if number is None]
@@ -166,11 +174,34 @@ def target_values(cells: Sequence[str], target: str, task: str) -> tuple[NDArray
                            "--task regression needs a target of numbers")  # fmt: skip
     if texts:
         return np.array(cells), False
-    values = np.array([meant[cell] for cell in cells], dtype=np.float64)
-    all_whole = bool((np.isfinite(values) & (values == np.round(values)) & (np.abs(values) < 2**53)).all())
-    if task == "regression" or (task == "auto" and not all_whole and len(np.unique(values)) > MANY_VALUES):
-        return values, True
-    return (values.astype(np.int64) if all_whole else np.array([str(value) for value in values.tolist()])), False
+    numbers = {cell: number for cell, number in meant.items() if number is not None}
+    whole = {cell: as_whole_number(cell, number) for cell, number in numbers.items() if math.isfinite(number)}
+    all_whole = len(whole) == len(numbers) and None not in whole.values()
+    is_quantity = not all_whole and len(set(numbers.values())) > MANY_VALUES
+    if task == "regression" or (task == "auto" and is_quantity):
+        return np.array([numbers[cell] for cell in cells], np.float64), True
+    if not all_whole:
+        names = _one_spelling_each(numbers)
+        return np.array([names[cell] for cell in cells]), False
+    labels = [whole[cell] for cell in cells]
+    fit = all(-(2**63) <= label < 2**63 for label in labels if label is not None)
+    return np.array(labels, np.int64) if fit else np.array([str(label) for label in labels]), False
+
+
+def _one_spelling_each(numbers: dict[str, float]) -> dict[str, str]:
+    """Return a name for each cell of a number, the same for equal ones: that of its float64 where this is exact."""
+    spelled: dict[object, str] = {}
+    names = {}
+    for cell in sorted(numbers):
+        own = repr(numbers[cell])
+        exact = Decimal(own)
+        if math.isfinite(numbers[cell]):
+            with suppress(InvalidOperation):  # of an exponent beyond all bounds
+                exact = Decimal(cell)
+        names[cell] = spelled.setdefault(
+            str(exact) if exact.is_nan() else exact, own if exact == Decimal(own) else cell
+        )
+    return names
 
 
 def split(n_rows: int, test_fraction: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -29,7 +29,7 @@ def midpoint(below: NDArray[Any], above: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(np.where((middle >= above) | ~np.isfinite(middle) | (middle < below), below, middle))
 
 
-_EXACT = 2**53
+EXACT = 2**53  # float64 holds every integer up to it
 
 
 def to_floats(array: NDArray[Any], *, column: object = None, fitting: bool = True) -> NDArray[Any]:
@@ -82,7 +82,7 @@ LIST_IT = "list it in categorical_features"
 
 def check_distinct(integers: NDArray[Any], column: object = None) -> None:
     """Raise ValueError where two different integers of one column are the same float64."""
-    if integers.size == 0 or (integers.min() >= -_EXACT and integers.max() <= _EXACT):
+    if integers.size == 0 or (integers.min() >= -EXACT and integers.max() <= EXACT):
         return
     columns = integers[:, None] if integers.ndim == 1 else integers
     for j in range(columns.shape[1]):
@@ -90,10 +90,11 @@ def check_distinct(integers: NDArray[Any], column: object = None) -> None:
         floats = values.astype(np.float64)
         merged = np.flatnonzero(floats[1:] == floats[:-1])
         if len(merged):
-            raise _merged(values[merged[0]], values[merged[0] + 1], j if column is None else column)
+            raise merged_integers(values[merged[0]], values[merged[0] + 1], j if column is None else column)
 
 
-def _merged(one: object, other: object, column: object) -> ValueError:
+def merged_integers(one: object, other: object, column: object) -> ValueError:
+    """Return the error about two integers that are the same float64."""
     return ValueError(
         f"column {column!r} holds {one} and {other}, which are the same number in float64 (it is exact up to 2**53): "
         "subtract an offset from the column, split it into x // 2**32 and x % 2**32, or leave it out if it is an "
@@ -124,10 +125,10 @@ def _number(value: Any, name: object) -> float:
 
 def _check_distinct_objects(values: list[Any], floats: NDArray[np.float64], name: object) -> None:
     seen: dict[float, Any] = {}
-    for at in np.flatnonzero(np.abs(floats) >= _EXACT):
+    for at in np.flatnonzero(np.abs(floats) >= EXACT):
         other = seen.setdefault(float(floats[at]), values[at])
         if other != values[at]:
-            raise _merged(other, values[at], name)
+            raise merged_integers(other, values[at], name)
 
 
 def text_refused(value: object, column: object, way: str = "") -> ValueError:

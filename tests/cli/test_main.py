@@ -15,6 +15,7 @@ from dtnumba.cli import read_file as table_reader
 from dtnumba.cli.command import main
 from dtnumba.cli.demo_table import STATES, sample_table
 from dtnumba.cli.read_file import read_table
+from dtnumba.cli.train import target_values
 
 FEW_ROWS = 600
 
@@ -258,15 +259,30 @@ def test_arrow_column_of_neither_is_refused_by_name(tmp_path, refusal):
         ("", [], "the file is empty"),
         ("\n\n", [], "the file is empty"),
         ("a,y\n", [], "the file names columns, but has no rows"),
-        ("a,y\n1,x\n1,x,5\n", [], ", line 3: 3 cells, but the first line has 2"),
-        ("a,y\n1,x\n1\n", [], ", line 3: 1 cells, but the first line has 2"),
-        ("a;y\n1;2\n", [], "only one column, 'a;y'; a target and at least one feature are needed, separated by commas"),
+        ("a,y\n1,x\n1,x,5\n", [], ", line 3: 3 cells separated by ',', but the first line has 2"),
+        ("a,y\n1,x\n1\n", [], ", line 3: 1 cells separated by ',', but the first line has 2"),
+        ("a:y\n1:2\n", [], "only one column, 'a:y'; a target and at least one feature are needed, separated by commas"),
         ("a,a,y\n1,2,3\n", [], "two columns are named 'a'"),
+        (
+            "x;y\n1,5;2\n2;3\n",
+            [],
+            "column 'x' holds '2', which is a number, and '1,5', which is text: write numbers with",
+        ),
+        ("x;y\n1,5;2\n", [], "column 'x' holds '1,5': write numbers without commas, and with a point before decimals"),
+        ("x;y\n1;2,5\n", [], "column 'y' holds '2,5': write numbers without commas, and with a point before decimals"),
+        ("x;y\n1;2\n3;4;5\n", [], ", line 3: 3 cells separated by ';', but the first line has 2"),
+        ("x;y\n1;2\n" * 20 + "3;4;5\n", [], ", line 41: 3 cells separated by ';', but the first line has 2"),
         (",a,y\n0,1,2\n", [], "column 1 has no name"),
         ("5.1,3.5,0\n4.9,3.0,0\n", [], "the first line should name the columns, but holds only numbers"),
         ("a,y\n1,x\n2,\n3,NA\n4,?\n", [], "1 row with a value of 'y'; at least 4 are needed"),
         (FLOWERS, ["--task", "regression"], "column 'kind' holds 'lily', which is not a number; --task regression"),
         ('a,y\n1,"x\n2,x\n', [], "not a CSV file (unexpected end of data)"),
+        ('a,y\n1,"' + "x" * 200_000, [], ".csv: a cell holds more than 131,072 characters: close the double quote"),
+        (
+            f"a,y\n{2**60},x\n?,x\n{2**60 + 1},x\n",
+            [],
+            f"line 4: column 'a' holds {2**60} and {2**60 + 1}, which are the same number in float64",
+        ),
         (b"a,y\n1,\xff\n", [], "is not UTF-8 text"),
         (FLOWERS, ["--criterion", "beauty"], "beauty"),
     ],
@@ -275,6 +291,91 @@ def test_files_that_cannot_be_used_are_refused_in_one_line(write, refusal, text,
     line = refusal("train", write(text), *options)
     assert line.startswith("dtnumba train: error: ")
     assert message in line
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_what_separates_cells_is_guessed_and_said(write, capsys, sign):
+    path = write(FLOWERS.replace("petal", "petal, of").replace(",", sign).replace(f"petal{sign} of", "petal, of"))
+    assert main(["train", path]) == 0
+    out, err = capsys.readouterr()
+    assert "12 rows, 2 features, 20.8% missing; 'kind': 2 classes" in out
+    assert err == f"dtnumba train: {path}: taking {'tab' if sign == chr(9) else repr(sign)} as what separates cells\n"
+
+
+@pytest.mark.parametrize(
+    ("spelled", "labels"),
+    [
+        ([f"{2**60}", f"{2**60 + 1}"], np.array([2**60, 2**60 + 1])),
+        ([f"{-(2**63)}", "3.0"], np.array([-(2**63), 3])),
+        ([f"{2**64 + 1}", f"{2**64}"], [f"{2**64 + 1}", f"{2**64}"]),
+        ([f"{2**60}.0", f"{2**60 + 1}.0", "0.50", "0.5"], [f"{2**60}.0", f"{2**60 + 1}.0", "0.5", "0.5"]),
+        (["1e-99999999999999999999", "0.5"], ["0.0", "0.5"]),
+        (["inf", "Infinity"], ["inf", "inf"]),
+    ],
+)
+def test_labels_are_as_exact_as_their_text(spelled, labels):
+    found, is_regression = target_values(spelled, "y", "auto")
+    assert not is_regression
+    assert found.tolist() == list(labels)
+    assert found.dtype == np.asarray(labels).dtype
+
+
+def test_large_whole_labels_are_told_apart(write, printed):
+    text = "x,y\n" + "".join(f"{i % 2},{2**60 + i % 2}\n" for i in range(40))
+    assert f"{2**60} 0%, {2**60 + 1} 100%" in printed(write(text))
+
+
+def test_large_whole_features_may_be_rounded_but_not_merged(write, printed):
+    text = "x,y\n" + "".join(f"{2**60 + 1000 * i + 1},{'ab'[i > 20]}\n" for i in range(40))
+    assert "held-out accuracy  1.0000" in printed(write(text))
+    merged = "x,y\n" + "".join(f"{2**60 + i},{'ab'[i > 20]}\n" for i in range(40))
+    assert f"\n  x in '{2**60}', " in printed(write(merged), "--category", "x", "--max-depth", "1")
+
+
+def test_arrow_integers_that_would_be_merged_are_refused(tmp_path, refusal):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = str(tmp_path / "table.parquet")
+    parquet.write_table(pa.table({"id": [2**60, None, 2**60 + 1, 0], "kind": ["a", "b"] * 2}), path)
+    assert f"column 'id' holds {2**60} and {2**60 + 1}, which are the same number" in refusal("train", path)
+
+
+def test_arrow_dates_are_refused_by_name(tmp_path, refusal):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = str(tmp_path / "table.parquet")
+    when = pa.array([0, 1, 2, 3], pa.date32())
+    parquet.write_table(pa.table({"when": when, "kind": ["a", "b"] * 2}), path)
+    line = refusal("train", path)
+    assert "column 'when' holds datetime.date(1970, 1, 1) (date32[day])" in line
+    assert "pass --category 'when'\n" in line
+
+
+@pytest.mark.parametrize("name", [None, "row"])
+def test_the_index_of_a_pandas_frame_is_left_out(tmp_path, capsys, name):
+    pytest.importorskip("pyarrow")
+    pd = pytest.importorskip("pandas")
+    index = pd.Index(np.arange(40)[::-1], name=name)
+    frame = pd.DataFrame({"x": np.arange(40), "kind": ["a", "b"] * 20}, index=index)
+    path = str(tmp_path / "table.parquet")
+    frame.to_parquet(path)
+    shown = name or "__index_level_0__"
+    assert main(["train", path]) == 0
+    out, err = capsys.readouterr()
+    assert "40 rows, 1 feature, 0.0% missing; 'kind': 2 classes" in out
+    assert err == f"dtnumba train: {path}: leaving out the index of a pandas frame, {shown!r}\n"
+    assert main(["train", path, "--target", shown]) == 0
+    assert f"2 features (1 category), 0.0% missing; {shown!r}" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")  # noqa: PTH110
+def test_a_full_disk_is_said_in_one_line():
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [sys.executable, "-m", "dtnumba", "train"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == "dtnumba: error: what was to be printed cannot be written: No space left on device\n"
 
 
 def test_missing_file(refusal, tmp_path):
