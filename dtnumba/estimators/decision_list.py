@@ -14,6 +14,7 @@ from dtnumba.rules.decision_list import greedy_list
 from dtnumba.rules.simplify import Sample, describe
 from dtnumba.tables.categories import FROM_DTYPE
 from dtnumba.tables.table import Seen
+from dtnumba.tables.weights import weight_in_rows
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -29,7 +30,8 @@ class DecisionListClassifier(RuleModel):
     Learned greedily: next comes the term that answers most of the rows left without an error; of equal ones the
     shortest, then the one of the first columns, "below" before "above". A missing value fails every test. A column
     of many values is cut at even shares of its rows, in so few places that there are 100,000 terms at most. A term
-    covers the rows that it answers.
+    covers the rows that it answers. Weights of rows that are no whole numbers are scaled to add up to the number of
+    rows of positive weight, so that their unit does not matter.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ class DecisionListClassifier(RuleModel):
 
     def _learned(self, data: TrainingData) -> dict[str, Any]:
         table, labels = data.table, data.outcome
-        sample = Sample(table, labels.codes[:, 0].astype(np.int64), data.weight, len(labels.classes[0]))
+        sample = Sample(table, labels.codes[:, 0].astype(np.int64), weight_in_rows(data.weight), len(labels.classes[0]))
         most = min(int(self.max_tests), table.n_features)
         bodies, label, default = greedy_list(sample, most, float(self.min_objects))
         rules = describe(bodies, label, default, sample, self._confidence, of_answered=True)

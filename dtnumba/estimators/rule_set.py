@@ -24,7 +24,7 @@ from dtnumba.rules.paths import demand_tree, labelled_paths, outcomes_of
 from dtnumba.rules.simplify import Making, Sample, make_rules, numbers_of
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.categories import FROM_DTYPE
-from dtnumba.tables.weights import read_weight
+from dtnumba.tables.weights import are_whole, read_weight, weight_in_rows
 from dtnumba.trees.layout import LEAF, last_children, node_values
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ class RuleSetClassifier(RuleModel):
 
     Each path to a leaf is a rule. Tests that do not help are left out, then rules that do not, and what is left is put
     in order. A missing value fails every test.
+
+    Weights of rows that are whole numbers count rows. Others are scaled to add up to the number of rows of positive
+    weight, so that their unit does not matter; ``covered`` and ``correct`` are in rows, too.
 
     Parameters
     ----------
@@ -104,8 +107,9 @@ class RuleSetClassifier(RuleModel):
         return C45Classifier(prune=None, categorical_features=self.categorical_features, n_jobs=self.n_jobs)
 
     def _learned(self, data: TrainingData) -> dict[str, Any]:
-        tree = self._grower().fit(data.table, data.outcome, data.weight)
-        sample = Sample(data.table, data.outcome.codes[:, 0].astype(np.int64), data.weight, len(tree.classes_))
+        weight = weight_in_rows(data.weight)
+        tree = self._grower().fit(data.table, data.outcome, weight)
+        sample = Sample(data.table, data.outcome.codes[:, 0].astype(np.int64), weight, len(tree.classes_))
         return self._learned_of_rules(self._made(tree, sample, data.seed), tree.columns_seen, tree.classes_)
 
     def _from_tree(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -122,7 +126,7 @@ class RuleSetClassifier(RuleModel):
         self.check_params()
         demand_tree(model)
         table, labels = model.read_known(X, y)
-        code, weight = labels.codes[:, 0], read_weight(sample_weight, table.n_rows)
+        code, weight = labels.codes[:, 0], weight_in_rows(read_weight(sample_weight, table.n_rows))
         sample = Sample(table, code, weight, len(model.classes_))
         return self._learn_rules(self._made(model, sample, self._seed()), model.columns_seen, model.classes_)
 
@@ -139,9 +143,10 @@ class RuleSetClassifier(RuleModel):
         trees = model.trees_
         nodes = np.array([path.node for path in paths], np.int64)
         label = np.array([path.k for path in paths], np.int64)
-        ending = _ending(trees)[nodes]
+        ending, root = _ending(trees)[nodes], np.asarray(trees.value[0], np.float64)
+        if not _counts_rows(trees):
+            ending *= trees.n_samples[0] / trees.weight[0]
         covered, correct = ending.sum(axis=1), ending[np.arange(len(label)), label]
-        root = np.asarray(trees.value[0], np.float64)
         numbers = numbers_of(covered, correct, label, root / root.sum(), self._confidence)
         default = outcomes_of(model, root[None])[0]
         # What a leaf without rows says counts, too
@@ -149,6 +154,13 @@ class RuleSetClassifier(RuleModel):
         decided = np.vstack([decided, np.zeros_like(root)[None]])
         rules = pack_rules([list(path.tests) for path in paths], label, int(default), {**numbers, "decided": decided})
         return self._learn_rules(rules, model.columns_seen, model.classes_)
+
+
+def _counts_rows(trees: Trees) -> bool:
+    """Tell whether the weights that a tree was grown on were numbers of rows (see ``weight_in_rows``)."""
+    # Where missing values part rows, only the root holds whole ones
+    weight = trees.weight if len(trees.share) == 0 else trees.weight[:1]
+    return bool(trees.weight[0] >= trees.n_samples[0] and are_whole(weight, float(trees.weight[0])))
 
 
 def _ending(trees: Trees) -> NDArray[np.float64]:

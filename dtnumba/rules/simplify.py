@@ -199,6 +199,7 @@ def numbers_of(
 ) -> dict[str, Any]:
     """Return the columns of rules that follow from what they cover."""
     without = 1.0 - prior[label]
-    sure = 1.0 - expected_error(covered, covered - correct, confidence, without)
+    # Estimates from less than a row may leave the range
+    sure = (1.0 - expected_error(covered, covered - correct, confidence, without)).clip(0.0, 1.0)
     lift = sure / np.maximum(prior[label], 1e-300)
     return {"covered": covered, "correct": correct, "confidence": sure, "lift": lift, "prior": prior}

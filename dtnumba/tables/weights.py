@@ -58,6 +58,27 @@ def read_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     return weight
 
 
+def weight_in_rows(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Return weights as numbers of rows, which is what estimates of errors from few rows ask for.
+
+    Whole numbers are: a weight of 2 is a row that stands there twice. Others tell how rows compare, and are scaled
+    to add up to the number of rows of positive weight, so that their unit does not matter; None where all become one.
+    """
+    if weight is None or are_whole(weight, float(weight.sum())):
+        return weight
+    n_rows = np.count_nonzero(weight)
+    # As fine as leaves sums exact, and without the last digits, which hang on how weights were computed
+    step = 2.0 ** (math.frexp(n_rows)[1] - _ROOM_BITS + 1)
+    scaled = np.rint(weight * (n_rows / math.fsum(weight)) / step) * step
+    scaled[weight > 0] = np.maximum(scaled[weight > 0], step)
+    return None if (scaled == 1.0).all() else scaled
+
+
+def are_whole(weight: NDArray[np.float64], total: float) -> bool:
+    """Tell whether weights are whole numbers; where their sum is too large for digits behind the point, none is."""
+    return total < 2.0**_ROOM_BITS and bool((weight == np.floor(weight)).all())
+
+
 def _refuse_rows(weight: NDArray[np.float64], is_wrong: NDArray[np.bool_], what: str, rule: str) -> None:
     if is_wrong.any():
         row = int(is_wrong.argmax())
@@ -159,7 +180,7 @@ def fixed_weights(weight: NDArray[np.float64] | None, n_rows: int) -> Weights:
         return Weights(None, 1.0, float(n_rows), everything, n_rows)
     kept = everything if weight.all() else np.flatnonzero(weight).astype(np.uint32)
     total = float(weight.sum())
-    if total < 2.0**_ROOM_BITS and (weight == np.floor(weight)).all():
+    if are_whole(weight, total):
         return Weights(weight.astype(np.int64), 1.0, total, kept, n_rows)
     # As fine as the sum allows; a power of two, so exact to undo. The sum is the same in any order of the rows.
     total = math.fsum(weight)

@@ -255,6 +255,60 @@ def test_the_same_seed_and_any_threads_give_the_same_rules():
 
 
 @interpreted_only
+def noisy_rows():
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 4, (120, 4)).astype(float)
+    y = np.where(rng.random(120) < 0.15, rng.integers(0, 3, 120), (X[:, 0] > 1) + (X[:, 1] > 2))
+    return X, y, rng.choice([1.0, 2.0, 1.5], 120)
+
+
+RULES_OF_WEIGHTED_ROWS = {
+    "mdl": lambda X, y, w: RuleSetClassifier(random_state=0).fit(X, y, w),
+    "chi2": lambda X, y, w: RuleSetClassifier(select="chi2").fit(X, y, w),
+    "paths": lambda X, y, w: RuleSetClassifier(select=None).fit(X, y, w),
+    "to_rules": lambda X, y, w: DecisionTreeClassifier(max_depth=4).fit(X, y, w).to_rules(),
+    "simplified": lambda X, y, w: DecisionTreeClassifier().fit(X, y, w).to_rules(X, y, w, random_state=0),
+    "list": lambda X, y, w: DecisionListClassifier(max_tests=1).fit(X, y, w),
+}
+
+
+@interpreted_only
+@pytest.mark.parametrize("way", RULES_OF_WEIGHTED_ROWS)
+@pytest.mark.parametrize("unit", [1e-2, 0.1, 7.3, 1e40])
+def test_rules_do_not_hang_on_the_unit_of_weights(way, unit):
+    """Weights that are no whole numbers tell how rows compare; a tenth is no tenth of a row."""
+    X, y, weight = noisy_rows()
+    make = RULES_OF_WEIGHTED_ROWS[way]
+    made, other = make(X, y, weight), make(X, y, weight * unit)
+    digits = 3 if way == "to_rules" else None  # the weights of a tree's nodes are rounded, as fine as their sum allows
+    assert made.n_rules_ > 0
+    assert other.to_text(digits) == made.to_text(digits)
+    assert other.from_text(other.to_text(None)).to_text(None) == other.to_text(None)
+    assert make(X[::-1], y[::-1], weight[::-1] * unit).to_text(digits) == made.to_text(digits)
+
+
+@interpreted_only
+@pytest.mark.parametrize("way", RULES_OF_WEIGHTED_ROWS)
+def test_equal_weights_are_none_and_whole_ones_are_rows(way):
+    X, y, _ = noisy_rows()
+    make = RULES_OF_WEIGHTED_ROWS[way]
+    plain = make(X, y, None).to_text(None)
+    assert make(X, y, np.full(len(X), 0.1)).to_text(3) == make(X, y, None).to_text(3)
+    assert make(X, y, np.ones(len(X))).to_text(None) == plain
+    twice = make(np.repeat(X, 2, axis=0), np.repeat(y, 2), None).to_text(None)
+    assert make(X, y, np.full(len(X), 2.0)).to_text(None) == twice
+
+
+@interpreted_only
+def test_rules_of_less_than_a_row_are_read_back():
+    X = np.arange(40.0)[:, None]
+    y = np.arange(40) // 4 % 2
+    weight = np.where(np.arange(40) < 20, 1e-3, 1.9)
+    made = DecisionTreeClassifier(max_leaf_nodes=8).fit(X, y, weight).to_rules()
+    assert made.rules_.arrays.confidence.min() >= 0.0
+    assert made.from_text(made.to_text(None)).to_text(None) == made.to_text(None)
+
+
 def test_rows_of_weight_two_count_as_two_and_of_none_not_at_all():
     X, y = noisy(120)
     weight = np.random.default_rng(2).integers(0, 3, len(X))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dtnumba.tables.labels import read_labels
-from dtnumba.tables.weights import class_weights, fixed_weights, read_weight
+from dtnumba.tables.weights import class_weights, fixed_weights, read_weight, weight_in_rows
 
 LABELS = read_labels(["a", "b", "b"], 3, "Tree")
 PAIRS = read_labels([[0, 1], [1, 1], [0, 0]], 3, "Tree")
@@ -116,3 +116,19 @@ def test_real_weights_are_fixed_point_and_never_vanish(weight):
     assert np.frexp(fixed.unit)[0] == 0.5
     assert fixed.integers * fixed.unit == pytest.approx(weight, rel=1e-15, abs=weight.max() * 2.0**-50)
     assert fixed.total == pytest.approx(weight.sum(), rel=1e-14)
+
+
+def test_weights_in_rows_hang_neither_on_their_unit_nor_on_the_order_of_rows():
+    weight = np.array([0.3, 0.0, 1.7, 2.0, 1e-30])
+    scaled = weight_in_rows(weight)
+    assert abs(scaled.sum() - 4) < 1e-10
+    assert (scaled > 0).tolist() == (weight > 0).tolist()
+    np.testing.assert_allclose(scaled[:4], weight[:4], atol=1e-10)
+    for unit in (0.1, 3.7, 1e90):
+        assert weight_in_rows(weight * unit).tolist() == scaled.tolist()
+    assert weight_in_rows(weight[::-1]).tolist() == scaled[::-1].tolist()
+
+
+@pytest.mark.parametrize("weight", [None, np.array([2.0, 0.0, 7.0])])
+def test_whole_weights_are_numbers_of_rows(weight):
+    assert weight_in_rows(weight) is weight
