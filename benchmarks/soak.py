@@ -1,194 +1,285 @@
-"""Fuzz exact trees against scikit-learn's: at each of its nodes, our best split of the same rows must gain as much.
+"""Fit any estimator with any legal parameters on any table, and check what must hold of every fit.
 
-usage: python benchmarks/soak.py [--seed N] [--seconds S]
-       python benchmarks/soak.py --seed N --rounds 1         repeats a round that failed
-       python benchmarks/soak.py --forests                   forests from many threads at once: see forest_soak.py
+usage: python benchmarks/soak.py [--seed N] [--seconds S]     compiled and interpreted fits side by side
+       python benchmarks/soak.py --seed N --kinds 1           repeats a kind of fit
+       python benchmarks/soak.py --forests                    forests from many threads at once: see forest_soak.py
 
-Gains are computed here in NumPy, from the rows on both sides of each split, so that neither library's arithmetic is
-trusted. Beside that every tree of ours, exact, of histograms and of random thresholds, must pass its own check and be
-the same on one thread and on two.
+``soak_draw`` says what is drawn, ``soak_checks`` and ``soak_peer`` what is checked. Fits run in two processes: one
+compiles, on tables of up to 60,000 rows, which repays the seconds that a kind of fit compiles by several tables; the
+other one is interpreted, on small tables of many kinds. A process that dies, or does not answer, is a finding, too.
+Each finding is printed with a script that repeats it, made as small as it can be in some seconds.
 """
 
 import argparse
+import contextlib
+import os
+import queue
+import subprocess
 import sys
+import threading
 import time
-from dataclasses import dataclass
+import traceback
+import warnings
+from collections import Counter
+from pathlib import Path
 
-import forest_soak
-import numpy as np
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+MOST_TABLES = 12  # of a kind, compiled; interpreted, one
+GRACE = 30.0  # seconds, for the last table
+PATIENCE, WAIT = 60.0, 600.0  # seconds of work, and by the clock, for all checks of one table
+SHRINKING = 10.0  # seconds, for a smaller case
+STEP = 1_000_003  # from a kind's seed to those of its tables
 
-import dtnumba
-from dtnumba.trees.check import check
-from dtnumba.trees.layout import arrays_of
-
-SLACK = 1e-9
-CLASSES, NUMBERS = ("gini", "entropy"), ("squared_error", "poisson", "absolute_error")
-
-
-@dataclass(frozen=True)
-class Case:
-    """A table, a target, weights and parameters, all drawn from one seed."""
-
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    criterion: str
-    parameters: dict
-
-    @property
-    def of_classes(self):
-        """Whether the target holds classes."""
-        return self.criterion in CLASSES
-
-
-def drawn_column(draw, n, *, with_missing):
-    """Draw a column: continuous, of few values, constant, or far from 0 or huge, with or without missing values."""
-    column = {
-        "continuous": lambda: draw.standard_normal(n),
-        "few": lambda: draw.integers(0, draw.integers(1, 8) + 1, n).astype(float),
-        "constant": lambda: np.full(n, draw.standard_normal()),
-        "rounded": lambda: draw.standard_normal(n).round(1),
-        "huge": lambda: draw.standard_normal(n) * 1e30,
-        "far": lambda: draw.integers(0, 50, n) + 1e6,
-    }[draw.choice(["continuous", "few", "constant", "rounded", "huge", "far"])]()
-    if with_missing and draw.random() < 0.3:
-        column[draw.random(n) < draw.choice([0.05, 0.5, 0.95])] = np.nan
-    return column
-
-
-def drawn_case(seed):
-    draw = np.random.default_rng(seed)
-    # Now and then a table that is large enough for threads to work on one node together.
-    n, p = int(draw.integers(2, 250)), int(draw.integers(1, 7))
-    if draw.random() < 0.02:
-        n *= 80
-    criterion = str(draw.choice(CLASSES + NUMBERS))
-    # scikit-learn takes no missing values with absolute_error.
-    columns = [drawn_column(draw, n, with_missing=criterion != "absolute_error") for _ in range(p)]
-    X = np.column_stack(columns).astype(np.float32)
-    signal = (X[:, 0] > X[0, 0]) + draw.standard_normal(n)
-    y = {"poisson": lambda: draw.poisson(np.exp(signal / 2)).astype(float), "absolute_error": lambda: signal.round(1)}
-    if criterion in CLASSES:
-        target = np.digitize(signal, np.sort(draw.standard_normal(draw.integers(1, 5))))
-    else:
-        target = y.get(criterion, lambda: signal)()
-        target[0] += 1  # a Poisson target must not be 0 throughout
-    kinds = (np.ones(n), draw.integers(0, 4, n).astype(float), draw.random(n) + 0.01)
-    weight = kinds[draw.integers(len(kinds))]
-    weight[0] = 1
-    parameters = {
-        "max_depth": None if n < 250 and draw.random() < 0.7 else int(draw.integers(1, 6)),
-        "min_samples_leaf": 1 if draw.random() < 0.6 else int(draw.integers(1, 8)),
-        "min_samples_split": 2 if draw.random() < 0.6 else int(draw.integers(2, 12)),
-    }
-    return Case(X, target, weight, criterion, parameters)
-
-
-def impurity(criterion, y, weight):
-    """Return the impurity of rows by its definition."""
-    if criterion in CLASSES:
-        shares = np.bincount(y, weights=weight) / weight.sum()
-        shares = shares[shares > 0]
-        return 1 - (shares**2).sum() if criterion == "gini" else -(shares * np.log2(shares)).sum()
-    if criterion == "absolute_error":
-        order = np.argsort(y)
-        below = np.cumsum(weight[order])
-        return np.average(np.abs(y - y[order][np.searchsorted(below, below[-1] / 2)]), weights=weight)
-    mean = np.average(y, weights=weight)
-    if criterion == "squared_error":
-        return np.average((y - mean) ** 2, weights=weight)
-    ratio = np.where(y > 0, y, 1) / mean if mean > 0 else np.ones(len(y))
-    return np.average(np.where(y > 0, y * np.log(ratio), 0), weights=weight)
-
-
-def gain(case, rows, goes_left):
-    """Return the decrease of impurity by dividing rows, per unit of their weight."""
-    decrease = impurity(case.criterion, case.y[rows], case.weight[rows])
-    for side in (rows[goes_left], rows[~goes_left]):
-        share = case.weight[side].sum() / case.weight[rows].sum()
-        decrease -= share * impurity(case.criterion, case.y[side], case.weight[side])
-    return decrease
-
-
-def left_of(tree, node, X):
-    """Return which rows a node of ``tree_`` sends left."""
-    column = X[:, tree.feature[node]]
-    return np.where(np.isnan(column), tree.missing_go_to_left[node] == 1, column <= tree.threshold[node])
-
-
-def splits_of(tree, case):
-    """Yield (rows, which of them go left) of every inner node; rows of weight 0 do not count."""
-    stack = [(0, np.flatnonzero(case.weight))]
-    while stack:
-        node, rows = stack.pop()
-        if tree.children_left[node] < 0:
-            continue
-        goes_left = left_of(tree, node, case.X[rows])
-        yield rows, goes_left
-        stack += [(tree.children_left[node], rows[goes_left]), (tree.children_right[node], rows[~goes_left])]
-
-
-def ours(case, **parameters):
-    kind = dtnumba.DecisionTreeClassifier if case.of_classes else dtnumba.DecisionTreeRegressor
-    return kind(criterion=case.criterion, random_state=0, **parameters)
-
-
-def best_gain(case, rows):
-    """Return the gain of our best split of some rows, 0 where there is none."""
-    stump = ours(case, max_depth=1, min_samples_leaf=case.parameters["min_samples_leaf"], n_jobs=1)
-    tree = stump.fit(case.X[rows], case.y[rows], case.weight[rows]).tree_
-    return gain(case, rows, left_of(tree, 0, case.X[rows])) if tree.node_count > 1 else 0.0
-
-
-def compare(case):
-    """Return what is wrong with our trees of a case, or None, and how many nodes of scikit-learn's were compared."""
-    for splitting in ({}, {"max_bins": 255}, {"splitter": "random"}):
-        alone, together = (ours(case, n_jobs=n, **splitting, **case.parameters) for n in (1, 2))
-        pair = [tree.fit(case.X, case.y, case.weight).trees_ for tree in (alone, together)]
-        check(pair[0], case.X.shape[1])
-        columns = zip(*map(arrays_of, pair), strict=True)
-        if any(one.tobytes() != two.tobytes() for one, two in columns):
-            return f"one thread and two grow different trees {splitting}", 0
-    kind = DecisionTreeClassifier if case.of_classes else DecisionTreeRegressor
-    peer = kind(criterion=case.criterion, random_state=0, **case.parameters).fit(case.X, case.y, case.weight)
-    n_nodes = 0
-    for rows, goes_left in splits_of(peer.tree_, case):
-        theirs, best = gain(case, rows, goes_left), best_gain(case, rows)
-        if not best >= theirs - SLACK * max(1.0, abs(theirs)):
-            return f"{len(rows)} rows: scikit-learn gains {theirs!r}, our best split {best!r}", n_nodes
-        n_nodes += 1
-    return None, n_nodes
+SCRIPT = """\
+# in the folder benchmarks{how}
+import soak_checks, soak_draw, soak_peer
+kind = soak_draw.drawn_kind({seed}, small={small})
+case = soak_draw.drawn_case(kind, {table}, small={small}){less}
+print(case)
+{module}.{check}(case, soak_checks.fitted(case, n_jobs=1))
+"""
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=0, help="of the first round; each round adds one")
-    parser.add_argument("--seconds", type=float, default=20, help="when to stop (default: 20)")
-    parser.add_argument("--rounds", type=int, help="stop after so many rounds, whatever the time")
+    parser.add_argument("--seed", type=int, default=0, help="of the first kind of fit; each kind adds one")
+    parser.add_argument("--seconds", type=float, default=60, help="when to stop (default: 60)")
+    parser.add_argument("--kinds", type=int, help="stop after so many kinds of fit in each process, whatever the time")
+    parser.add_argument("--only", choices=["compiled", "interpreted"], help="one of the two processes")
     parser.add_argument("--forests", action="store_true", help="fit forests from many threads at once instead")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
+class Worker:
+    """A process that fits and checks; it is started anew behind the kind of fit that killed it."""
+
+    def __init__(self, name, options, lines):
+        self.name, self.options, self.lines = name, options, lines
+        self.seed, self.at, self.ended, self.passing = options.seed, None, False, False
+        self.tally = Counter()
+        self.until = time.monotonic() + options.seconds
+        self.start()
+
+    def start(self):
+        """Begin at ``seed``, for the time that is left."""
+        left = max(0.0, self.until - time.monotonic())
+        command = [sys.executable, "-X", "faulthandler", __file__, "--worker", "--only", self.name]
+        command += ["--seed", str(self.seed), "--seconds", f"{left:.1f}"]
+        if self.options.kinds is not None:
+            command += ["--kinds", str(self.options.kinds - (self.seed - self.options.seed))]
+        environment = os.environ | {"NUMBA_DISABLE_JIT": "1" if self.name == "interpreted" else "0"}
+        environment.setdefault("NUMBA_NUM_THREADS", "3")
+        self.process = subprocess.Popen(  # noqa: S603  this script
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
+        self.heard, self.worked, self.said = time.monotonic(), 0.0, []
+        threading.Thread(target=self.listen, args=(self.process,), daemon=True).start()
+
+    def listen(self, process):
+        """Pass on what a process prints."""
+        for line in process.stdout:
+            self.lines.put((self, process, line.rstrip("\n")))
+        self.lines.put((self, process, None))
+
+    def hear(self, process, line):
+        """Take a line; return what was found, if anything."""
+        if process is not self.process:
+            return None
+        self.heard, self.worked = time.monotonic(), seconds_worked(process.pid)
+        if line is None:
+            return self.died(process.wait())
+        word, _, rest = line.partition(" ")
+        if word == "@kind":
+            self.seed, self.at = int(rest) + 1, None
+            self.tally["kinds"] += 1
+        elif word == "@case":
+            self.at, self.said = rest, []
+        elif word == "@done":
+            self.tally[rest] += 1
+            self.at = None
+        elif word == "@finding":
+            self.passing = True
+            return rest
+        elif word == "@end":
+            self.passing, self.at = False, None
+        elif self.passing:
+            print(line, flush=True)
+        else:
+            self.said.append(line)
+        return None
+
+    def died(self, code):
+        """Return what was found where a process ended before its work did."""
+        if code == 0 and self.at is None:
+            self.ended = True
+            return None
+        found = self.finding(f"the process ended with {code}:\n" + "\n".join(self.said[-25:]))
+        self.begin_anew()
+        return found
+
+    def finding(self, what):
+        """Return words and a script that repeats the table at hand."""
+        seed, table = (self.at or f"{self.seed - 1} 0").split()
+        script = SCRIPT.format(seed=seed, table=table, small=self.name == "interpreted", less="", how=how(self.name),
+                               module="soak_checks", check="threads")  # fmt: skip
+        return f"{what}\n{script}"
+
+    def begin_anew(self):
+        """Go on behind the kind of fit at hand, if there is time."""
+        if time.monotonic() < self.until and self.options.kinds is None:
+            self.start()
+        else:
+            self.ended = True
+
+    def look(self):
+        """Kill the process where it has not answered for long; return what was found, if anything."""
+        waited, worked = time.monotonic() - self.heard, seconds_worked(self.process.pid) - self.worked
+        is_over = self.options.kinds is None and time.monotonic() > self.until + GRACE
+        if is_over and not self.ended:
+            self.ended = True
+            self.process.kill()
+        if self.ended or (waited < WAIT and worked < PATIENCE):
+            return None
+        self.process.kill()
+        found = self.finding(f"no answer for {waited:.0f} s, of which it worked {worked:.0f} s")
+        self.begin_anew()
+        return found
+
+
+def seconds_worked(pid):
+    """Return the seconds that a process was given a core, 0 where the system does not tell."""
+    try:
+        parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def how(name):
+    return ", with NUMBA_DISABLE_JIT=1" if name == "interpreted" else ", with NUMBA_NUM_THREADS=3"
+
+
+def work(options):
+    """Fit and check, in a process of its own."""
+    import soak_draw
+
+    warnings.simplefilter("ignore")
+    small, began, k = options.only == "interpreted", time.monotonic(), 0
+    while k != options.kinds and (options.kinds is not None or time.monotonic() - began < options.seconds):
+        seed = options.seed + k
+        say(f"@kind {seed}")
+        kind = soak_draw.drawn_kind(seed, small=small)
+        taken = []
+        for i in range(1 if small else MOST_TABLES):
+            # Tables of a kind until they have taken as long as the first one, which compiled
+            is_late = options.kinds is None and time.monotonic() - began > options.seconds
+            if is_late or (i > 2 and sum(taken[1:]) > taken[0]):
+                break
+            started = time.monotonic()
+            table = seed * STEP + i
+            say(f"@case {seed} {table}")
+            found = tried(soak_draw.drawn_case(kind, table, small=small))
+            if isinstance(found, tuple):
+                report(options.only, seed, table, found)
+                break
+            taken.append(time.monotonic() - started)
+            say(f"@done {found}")
+        k += 1
+
+
+def tried(case):
+    """Return what is wrong with the fits of a case, (check or None, words); or in a word how it went."""
+    import soak_checks
+    import soak_peer
+
+    check = None
+    try:
+        model = soak_checks.fitted(case, n_jobs=1)
+        for check in (*soak_checks.CHECKS, *soak_peer.PEER_CHECKS):
+            check(case, model)
+    except soak_checks.Refused:
+        return "refused"
+    except soak_checks.Wrong as wrong:
+        return check, str(wrong)
+    except Exception as error:  # noqa: BLE001  whatever it is, it is a finding
+        return check, "".join(traceback.format_exception(error)[-3:])
+    return "checked"
+
+
+def report(name, seed, table, found):
+    """Print a finding, and a script that repeats it on as little as possible."""
+    import soak_draw
+
+    check, what = found
+    small, until = name == "interpreted", time.monotonic() + SHRINKING
+    case = soak_draw.drawn_case(soak_draw.drawn_kind(seed, small=small), table, small=small)
+    less, case, what = smaller(case, check, what, until)
+    script = SCRIPT.format(
+        seed=seed,
+        table=table,
+        small=small,
+        less=less,
+        how=how(name),
+        module="soak_checks" if check is None else check.__module__,
+        check="arrays_are_trees" if check is None else check.__name__,
+    )
+    say(f"@finding {name}, kind {seed}, table {table}: {what}\n{case}\n{script}@end")
+
+
+def smaller(case, check, what, until):
+    """Leave out parameters and rows while the same check fails; return that as code, the case, and what is wrong."""
+    less = ""
+
+    def fails(other):
+        found = tried(other)
+        return found[1] if isinstance(found, tuple) and found[0] is check else None
+
+    for name in [*case.kind.parameters, *case.parameters]:
+        if time.monotonic() < until and (now := fails(case.without(name))):
+            case, what, less = case.without(name), now, f"{less}.without({name!r})"
+    shrinks = True
+    while shrinks and len(case.X) > 4 and time.monotonic() < until:
+        shrinks = False
+        n = len(case.X)
+        for rows in (slice(0, n // 2), slice(n // 2, n), slice(0, n - n // 4), slice(0, n - 1)):
+            if time.monotonic() < until and (now := fails(case.kept(rows))):
+                less = f"{less}.kept({rows})"
+                case, what, shrinks = case.kept(rows), now, True
+                break
+    return less, case, what
+
+
+def say(line):
+    print(line, flush=True)
+
+
 def run():
-    options, began, rounds, n_nodes, failures = parse(), time.monotonic(), 0, 0, 0
+    options = parse()
+    if options.worker:
+        with contextlib.suppress(BrokenPipeError):
+            work(options)
+        return 0
     if options.forests:
-        return forest_soak.run(options.seed, options.rounds or forest_soak.N_ROUNDS)
-    while rounds != options.rounds and (options.rounds or time.monotonic() - began < options.seconds):
-        seed = options.seed + rounds
-        case = drawn_case(seed)
-        wrong, compared = compare(case)
-        n_nodes += compared
-        if wrong is not None:
-            failures += 1
-            print(f"seed {seed}: {case.criterion}, {case.X.shape}, {case.parameters}: {wrong}", flush=True)
-        rounds += 1
-        if rounds % 200 == 0:
-            print(f"{rounds} rounds, {failures} failed, seed {seed} was the last", file=sys.stderr, flush=True)
-    seconds = time.monotonic() - began
-    print(f"{rounds} rounds from seed {options.seed}, {n_nodes:,} nodes, {failures} failed, {seconds:.0f} s")
-    return int(failures > 0)
+        import forest_soak
+
+        return forest_soak.run(options.seed, options.kinds or forest_soak.N_ROUNDS)
+    lines, began, n_findings = queue.Queue(), time.monotonic(), 0
+    workers = [Worker(name, options, lines) for name in ("compiled", "interpreted") if options.only in {None, name}]
+    while not all(worker.ended for worker in workers):
+        try:
+            worker, process, line = lines.get(timeout=0.5)
+            found = worker.hear(process, line)
+        except queue.Empty:
+            found = next(filter(None, (worker.look() for worker in workers)), None)
+        if found is not None:
+            n_findings += 1
+            print(f"FOUND {found}", flush=True)
+    for worker in workers:
+        print(f"{worker.name}: {', '.join(f'{count} {name}' for name, count in worker.tally.items())}")
+    print(f"from seed {options.seed}: {n_findings} findings in {time.monotonic() - began:.0f} s")
+    return int(n_findings > 0)
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
     sys.exit(run())
