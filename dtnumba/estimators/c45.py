@@ -99,7 +99,8 @@ class C45Classifier(ClassicalTree, C45Params):
     At each node the cut of largest gain stands for a column of numbers, and a child a level for one of categories; of
     the columns whose gain is average or more, the one of largest gain ratio wins, the first one on ties. A row that
     lacks the value of a test goes down all its branches in parts, in ``fit`` and in ``predict``. Cuts are values of the
-    table. A level that no row of a node has gets a leaf that says what the node says.
+    table; float32 and float64 are compared as float32, in which 0.3 is 0.3. A level that no row of a node has gets a
+    leaf that says what the node says.
 
     Examples
     --------

@@ -135,7 +135,7 @@ class RuleSetClassifier(RuleModel):
     def _made(self, tree: Any, sample: Sample, seed: int) -> Rules:
         """Return the paths of a fitted tree as rules, simplified by a sample of rows."""
         making = Making(self.select, float(self.confidence), self.min_significance, seed, n_workers(self.n_jobs))
-        return make_rules([(path.tests, path.k) for path in labelled_paths(tree)], sample, making)
+        return make_rules([(path.tests, path.k) for path in labelled_paths(tree)], sample, making, tree.trees_.bits)
 
     def from_paths(self, model: Any) -> Self:
         """Make rules of the paths of a fitted tree as they are, which say what it says of every row."""
@@ -152,7 +152,8 @@ class RuleSetClassifier(RuleModel):
         # What a leaf without rows says counts, too
         decided = node_values(trees)[nodes] * np.where(trees.weight[nodes] > 0, trees.weight[nodes], 1.0)[:, None]
         decided = np.vstack([decided, np.zeros_like(root)[None]])
-        rules = pack_rules([list(path.tests) for path in paths], label, int(default), {**numbers, "decided": decided})
+        numbers["decided"] = decided
+        rules = pack_rules([list(path.tests) for path in paths], label, int(default), numbers, trees.bits)
         return self._learn_rules(rules, model.columns_seen, model.classes_)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.rules.layout import LEVELS, OUTSIDE, RANGE, Condition, holds, merged
+from dtnumba.rules.layout import LEVELS, OUTSIDE, RANGE, Condition, as_asked, holds, merged
 from dtnumba.rules.paths import labelled_paths
 from dtnumba.rules.text import Words, names_of, sentence
 from dtnumba.tables.table import read_table
@@ -30,13 +30,16 @@ class Formula(str):
         The same as data.
     seen : Seen
         The columns.
+    bits : int
+        How rows are compared with bounds, as of Conditions.
 
     """
 
-    __slots__ = ("bodies", "seen", "terms")
+    __slots__ = ("bits", "bodies", "seen", "terms")
     terms: tuple[tuple[str, ...], ...]
     bodies: list[list[Condition]]
     seen: Seen
+    bits: int
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
         """Return for each row whether the formula holds; a missing value fails every test."""
@@ -45,7 +48,7 @@ class Formula(str):
         columns = {j: table.column(j) for j in {test.feature for body in self.bodies for test in body}}
         for body in self.bodies:
             is_in = np.ones(table.n_rows, bool)
-            for test in body:
+            for test in as_asked(body, self.bits, table.dtype):
                 is_in &= holds(test, columns[test.feature])
             found |= is_in
         return found
@@ -97,7 +100,8 @@ def dnf(model: Any, class_: Any) -> Formula:
     negative = [term for term, k in zip(terms, labels, strict=True) if k != wanted[0]]
     found = shortest(space, positive, negative)
     assert computes(space, found, positive, negative), "the formula is the tree"
-    return _formula(space, found, seen, Words(names_of(seen.n_features, seen.names), levels, None))
+    words = Words(names_of(seen.n_features, seen.names), levels, None, model.trees_.bits)
+    return _formula(space, found, seen, words)
 
 
 def _in_ranges(bodies: list[tuple[Condition, ...]], labels: list[int]) -> tuple[list[tuple[Condition, ...]], list[int]]:
@@ -127,7 +131,7 @@ def _formula(space: Space, terms: list[list[Literal]], seen: Seen, words: Words)
     outcomes = tuple(tuple(sentence(test, words) for test in body) for body in bodies)
     text = " or ".join(f"({' and '.join(term)})" if term else "anything" for term in outcomes)
     formula = Formula(text or "nothing")
-    formula.terms, formula.bodies, formula.seen = outcomes, bodies, seen
+    formula.terms, formula.bodies, formula.seen, formula.bits = outcomes, bodies, seen, words.bits
     return formula
 
 

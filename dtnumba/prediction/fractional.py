@@ -11,7 +11,7 @@ from dtnumba.runtime.kernels import kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.tasks import launch, take_ticket
 from dtnumba.trees.layout import BY_SHARE, last_children, node_values
-from dtnumba.trees.routing import child_number
+from dtnumba.trees.routing import as_asked, child_number
 
 _BLOCK = 1024  # rows a ticket
 
@@ -95,8 +95,8 @@ def mixtures_of(table, trees, workers, tree=0, out=None):
     for first, cells in table.row_blocks():
         threads = workers if cells.n_rows >= _BLOCK else 1
         waiting, parts = per_worker(threads, m, np.int64), per_worker(threads, m)
-        rows = slice(first, first + cells.n_rows)
+        rows, asked = slice(first, first + cells.n_rows), as_asked(trees, cells.flat.dtype)
         root, counter = int(trees.root[tree]), np.zeros(1, np.int64)
-        task = MixLeaves(cells, trees, root, last, value_of_node, out[rows], leaf[rows], waiting, parts, counter)
+        task = MixLeaves(cells, asked, root, last, value_of_node, out[rows], leaf[rows], waiting, parts, counter)
         launch(task, threads)
     return out, leaf

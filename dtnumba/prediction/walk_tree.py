@@ -13,7 +13,7 @@ from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.tasks import each_item, launch, take_ticket
 from dtnumba.trees.layout import LEAF, last_children
-from dtnumba.trees.routing import step
+from dtnumba.trees.routing import as_asked, step
 
 _BLOCK = 1024  # rows a ticket
 _N_WALKS = 8
@@ -163,6 +163,7 @@ def leaf_of_one(table, trees):
 def _walk(cells, trees, packed, tree, values, out, workers):
     counter, root = np.zeros(1, np.int64), int(trees.root[tree])
     if packed is None:
+        trees = as_asked(trees, cells.flat.dtype)
         launch(WalkAny(cells, trees, root, values, out, counter), workers if cells.n_rows >= _BLOCK else 1)
         return
     threads = workers if cells.n_rows * packed.depth >= SERIAL_STEPS else 1

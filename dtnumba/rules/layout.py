@@ -9,14 +9,18 @@ Invariants, tested by ``check`` and relied on everywhere:
 * LEVELS holds for the categories whose bit is set in ``word[word_start[t]:word_start[t + 1]]``, least bit first;
 * a missing value holds where ``missing`` is 1, and fails every other test;
 * a feature is tested by LEVELS alone, or not by them at all;
+* where ``bits`` is 32 or 64, bounds are values of a table of such floats, and rows are compared with them in the
+  coarser of that type and their own, as in the trees that they stem from;
 * rows that no rule answers are of the class ``default``, of which the last row of ``decided`` tells.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from dtnumba.tables.floats import compared
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +40,7 @@ class Conditions(NamedTuple):
     missing: NDArray[np.uint8]  # (t,)
     word_start: NDArray[np.int64]  # (t + 1,)
     word: NDArray[np.uint64]
+    bits: int = 0  # of the floats that bounds are values among; 0 where they lie between values
 
 
 class Rules(NamedTuple):
@@ -58,6 +63,11 @@ class Rules(NamedTuple):
         return len(self.label)
 
     @property
+    def bits(self) -> int:
+        """How rows are compared with bounds, as of Conditions."""
+        return self.tests.bits
+
+    @property
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.prior)
@@ -74,7 +84,7 @@ class Condition(NamedTuple):
     missing: bool = False
 
 
-def pack_tests(tests: list[Condition]) -> Conditions:
+def pack_tests(tests: list[Condition], bits: int = 0) -> Conditions:
     """Return tests as arrays."""
     words = [_words_of(test.levels) if test.kind == LEVELS else [] for test in tests]
     return Conditions(
@@ -85,6 +95,7 @@ def pack_tests(tests: list[Condition]) -> Conditions:
         np.array([test.missing for test in tests], np.uint8),
         np.cumsum([0, *map(len, words)]).astype(np.int64),
         np.array([word for own in words for word in own], np.uint64),
+        bits,
     )
 
 
@@ -126,6 +137,12 @@ def both(first: Condition, second: Condition) -> Condition | None:
     return first._replace(low=low, high=min(first.high, second.high), missing=missing)
 
 
+def as_asked(tests: list[Condition], bits: int, dtype: Any) -> list[Condition]:
+    """Return tests with the bounds that rows of a dtype are compared with; see ``bits`` of Rules."""
+    low, high = (compared(np.array([test[k] for test in tests], np.float64), bits, dtype).tolist() for k in (2, 3))
+    return [test._replace(low=a, high=b) for test, a, b in zip(tests, low, high, strict=True)]
+
+
 def merged(tests: list[Condition]) -> list[Condition]:
     """Return the tests of a rule with those of one feature made one where one can say it, in order of features."""
     found: list[Condition] = []
@@ -150,12 +167,16 @@ def holds(test: Condition, x: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def pack_rules(
-    bodies: list[list[Condition]], label: NDArray[np.int64], default: int, numbers: dict[str, NDArray[np.float64]]
+    bodies: list[list[Condition]],
+    label: NDArray[np.int64],
+    default: int,
+    numbers: dict[str, NDArray[np.float64]],
+    bits: int = 0,
 ) -> Rules:
     """Return rules as arrays, the tests of a rule merged; ``numbers`` are the other columns by name."""
     whole = [merged(body) for body in bodies]
     start = np.cumsum([0, *map(len, whole)]).astype(np.int64)
-    tests = pack_tests([test for body in whole for test in body])
+    tests = pack_tests([test for body in whole for test in body], bits)
     return Rules(start=start, tests=tests, label=label.astype(np.int32), default=int(default), **numbers)
 
 
@@ -178,6 +199,7 @@ def check(rules: Rules, n_features: int) -> Rules:
     assert ((rules.label >= 0) & (rules.label < rules.n_classes)).all()
     assert len(rules.prior) == rules.n_classes
     assert 0 <= rules.default < rules.n_classes
+    assert rules.bits in {0, 32, 64}
     is_levels = tests.kind == LEVELS
     assert (tests.kind <= LEVELS).all()
     assert (np.diff(tests.word_start)[~is_levels] == 0).all()

@@ -19,6 +19,7 @@ from dtnumba.runtime.instructions.bits import lower_bound, lowest_bit
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.tasks import launch, take_ticket
+from dtnumba.tables.floats import compared
 
 _ROWS = 1024  # a ticket
 _RULES = 1024  # a block
@@ -40,8 +41,10 @@ class Block(NamedTuple):
     mask: np.ndarray  # (places, words) uint64
 
 
-def blocks_of(rules: Any) -> list[Block]:
-    """Return the masks of rules."""
+def blocks_of(rules: Any, dtype: Any = np.float64) -> list[Block]:
+    """Return the masks of rules for rows of a dtype."""
+    low, high = (compared(ends, rules.bits, dtype) for ends in (rules.tests.low, rules.tests.high))
+    rules = rules._replace(tests=rules.tests._replace(low=low, high=high))
     return [_block(rules, first, min(first + _RULES, rules.n_rules)) for first in range(0, rules.n_rules, _RULES)]
 
 

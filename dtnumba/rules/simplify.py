@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.rules.drop_tests import ExpectedErrors, Significant, WrittenRules, expected_error, generalised
-from dtnumba.rules.layout import LEVELS, Condition, Rules, holds, key_of, pack_rules
+from dtnumba.rules.layout import LEVELS, Condition, Rules, as_asked, holds, key_of, pack_rules
 from dtnumba.rules.order import TrainingRows, by_class, default_class, without_harm
 from dtnumba.rules.row_bits import deletions_of, row_bits, unpacked_rows
 from dtnumba.rules.select_subset import covers_of, shortest_subsets
@@ -49,8 +49,8 @@ class Sample(NamedTuple):
         return TrainingRows(self.code, weight, self.n_classes)
 
 
-def make_rules(paths: list[tuple[tuple[Condition, ...], int]], sample: Sample, making: Making) -> Rules:
-    """Return rules for the paths of a tree and what their leaves say."""
+def make_rules(paths: list[tuple[tuple[Condition, ...], int]], sample: Sample, making: Making, bits: int = 0) -> Rules:
+    """Return rules for the paths of a tree and what their leaves say; ``bits`` as of Conditions."""
     if making.select is not None:
         # A missing value fails every test
         paths = [(tuple(test._replace(missing=False) for test in body), k) for body, k in paths]
@@ -59,13 +59,14 @@ def make_rules(paths: list[tuple[tuple[Condition, ...], int]], sample: Sample, m
     bodies = [tuple(dict.fromkeys(body)) for body in named]
     label = np.array([k for _, k in paths], np.int64)
     tests = [test if test.low is not None else test._replace(low=np.nan) for test in numbers]
-    bits = row_bits(sample.table, tests, sample.code, sample.n_classes, sample.weight)
+    asked = as_asked(tests, bits, sample.table.dtype)
+    passed = row_bits(sample.table, asked, sample.code, sample.n_classes, sample.weight)
     if making.select is None:
         found, default = WrittenRules(bodies, label, np.zeros(len(label))), int(np.argmax(sample.rows.sizes))
     else:
-        found, default = _simplified(bodies, label, tests, bits, sample, making)
+        found, default = _simplified(bodies, label, tests, passed, sample, making)
     whole = [[tests[t] for t in body] for body in found.tests]
-    return describe(whole, found.label, default, sample, making.confidence)
+    return describe(whole, found.label, default, sample, making.confidence, bits=bits)
 
 
 def _simplified(
@@ -163,6 +164,7 @@ def describe(
     confidence: float,
     *,
     of_answered: bool = False,
+    bits: int = 0,
 ) -> Rules:
     """Return rules, in this order, with their coverage, confidence and lift on rows.
 
@@ -175,7 +177,7 @@ def describe(
     is_open = np.ones(n, bool)
     for r, body in enumerate(bodies):
         is_in = np.ones(n, bool)
-        for test in body:
+        for test in as_asked(body, bits, sample.table.dtype):
             is_in &= holds(test, columns[test.feature])
         covered[r] = rows.weight[is_in].sum()
         correct[r] = rows.weight[is_in & (rows.code == label[r])].sum()
@@ -187,7 +189,7 @@ def describe(
         covered, correct = decided[:-1].sum(axis=1), decided[np.arange(len(label)), label]
     sizes = rows.sizes
     numbers = numbers_of(covered, correct, label, sizes / sizes.sum(), confidence)
-    return pack_rules(bodies, label, default, {**numbers, "decided": decided})
+    return pack_rules(bodies, label, default, {**numbers, "decided": decided}, bits)
 
 
 def numbers_of(

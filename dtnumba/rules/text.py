@@ -36,6 +36,7 @@ class Words(NamedTuple):
     names: list[str]
     levels: Sequence[Any]  # of each column, None of one of numbers
     classes: list[str] | None  # None where the text alone says what they are
+    bits: int = 0  # of the floats that bounds are values among, as of Conditions
 
 
 class Said(NamedTuple):
@@ -81,7 +82,8 @@ def sentence(test: Condition, words: Words) -> str:
         text = _levels(name, test.levels, levels)
         is_never = not test.levels
     else:
-        text, is_never = _range(name, test, levels), test.kind == RANGE and test.low == np.inf and test.high == -np.inf
+        text = _range(name, test, levels, words.bits)
+        is_never = test.kind == RANGE and test.low == np.inf and test.high == -np.inf
     if is_never and test.missing:
         return f"{name} is missing"
     return f"{text} (or missing)" if test.missing else text
@@ -96,10 +98,11 @@ def _levels(name: str, chosen: tuple[int, ...], levels: Any) -> str:
     return f"{name} {sign}in {{{', '.join(shown)}}}"
 
 
-def _range(name: str, test: Condition, levels: Any) -> str:
+def _range(name: str, test: Condition, levels: Any, bits: int) -> str:
     def bound(x: float) -> str:
-        is_level = levels is not None and 0 <= x < len(levels)
-        return word(levels[int(x)]) if is_level else repr(float(x))
+        if levels is not None and 0 <= x < len(levels):
+            return word(levels[int(x)])
+        return repr(float(str(np.float32(x)) if bits == 32 else x))  # a value of float32 has fewer digits there
 
     low, high = test.low, test.high
     if test.kind == OUTSIDE:

@@ -148,6 +148,22 @@ def says_number(text: str | bytes) -> bool:
     return True
 
 
+def compared(values: NDArray[np.float64], bits: int, dtype: Any) -> NDArray[np.float64]:
+    """Return cuts that are values of a table of floats of so many bits as rows of another dtype are compared with them.
+
+    Both are compared in the coarser type, as a value is itself there: 0.3 is not above 0.3, and is as float32. In
+    float64, that is the largest number that float32 rounds to the value. With ``bits`` 0, cuts lie between values.
+    """
+    if bits == 0 or (bits == 64 and dtype == np.float64):
+        return values
+    with np.errstate(over="ignore", invalid="ignore"):
+        narrow = np.asarray(values, np.float32)
+        value, following = (x.astype(np.float64) for x in (narrow, np.nextafter(narrow, np.float32(np.inf))))
+        following = np.where(np.isinf(following), 2.0**128, following)  # the one that float32 would have next
+        border = np.where(np.isfinite(value), value / 2.0 + following / 2.0, value)
+        return np.where(border.astype(np.float32) > narrow, np.nextafter(border, -np.inf), border)
+
+
 def floor_to(edges: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
     """Round edges down to the dtype: x <= edge says the same then, for every x of that dtype."""
     if dtype == np.float64:

@@ -55,6 +55,11 @@ class Table:
         """Return cells, such as a block of the rows of a table, as a Table of numbers without names."""
         return cls(cells.n_rows, cells.n_columns, None, cells, None)
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 or float64."""
+        return np.dtype(self.sparse.dtype if self.cells is None else self.cells.flat.dtype)
+
     def n_levels(self, j: int | np.integer[Any]) -> int:
         """Return how many levels a column has, 0 of one of numbers."""
         levels = None if self.levels is None else self.levels[int(j)]

@@ -19,6 +19,8 @@ Invariants, tested by ``check`` and relied on everywhere:
 * a node with surrogates uses these first where its own value is missing or its map says -1; see ``Surrogates``;
 * where ``share`` is there, a missing value goes to all children, to each with its share (``policy`` BY_SHARE);
 * ``value`` holds for every node class shares (each output's classes side by side), means or medians;
+* where ``bits`` is 0, thresholds lie between values of the table; where it is 32 or 64 they are values of a table of
+  floats of so many bits, and rows are compared with them in the coarser of that type and their own;
 * of compact trees, ``value`` holds leaves only, in their order, or rows that they share, and then ``value_row`` says
   which one each has; the columns that prediction does not need, and ``right`` of binary trees, are empty.
 """
@@ -90,6 +92,7 @@ class Trees(NamedTuple):
     policy: int = BY_CHILD  # of missing values
     share: np.ndarray = NO_SHARES  # (m,) float64: of the parent's weight, for BY_SHARE; else empty
     surrogates: Surrogates = NO_SURROGATES
+    bits: int = 0  # of the floats that thresholds are values among; 0 where they lie between values
 
     @classmethod
     def of_leaves(cls, n_trees: int, width: int, policy: int = BY_CHILD, *, has_levels: bool = False) -> "Trees":
@@ -241,7 +244,7 @@ def one_tree(trees: Trees, t: int) -> Trees:
     columns["share"] = trees.share[start:stop] if len(trees.share) else trees.share
     own = _pick_surrogates(trees.surrogates, start, stop)
     only: dict[str, Any] = {"root": np.array([0, stop - start], np.int64), "policy": trees.policy, "surrogates": own}
-    return Trees(**columns, **only)
+    return Trees(**columns, **only, bits=trees.bits)
 
 
 def joined(parts: list[Trees]) -> Trees | None:
@@ -261,7 +264,7 @@ def joined(parts: list[Trees]) -> Trees | None:
         columns[start_name], columns[name] = _joined_ragged(parts, start_name, name)
     columns["share"] = np.concatenate([part.share for part in parts])
     only: dict[str, Any] = {"policy": parts[0].policy, "surrogates": _joined_surrogates(parts)}
-    return Trees(root=root, **columns, **only)
+    return Trees(root=root, **columns, **only, bits=parts[0].bits)
 
 
 def _joined_ragged(parts: list[Trees], start_name: str, name: str) -> tuple[np.ndarray, np.ndarray]:

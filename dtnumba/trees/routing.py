@@ -5,7 +5,13 @@ import numpy as np
 
 from dtnumba.runtime.instructions.bits import lower_bound
 from dtnumba.runtime.kernels import inline
+from dtnumba.tables.floats import compared
 from dtnumba.trees.layout import STAYS
+
+
+def as_asked(trees, dtype):
+    """Return trees with the thresholds that rows of a dtype are compared with; see ``bits`` in ``layout``."""
+    return trees._replace(threshold=compared(trees.threshold, trees.bits, dtype)) if trees.bits else trees
 
 
 @inline

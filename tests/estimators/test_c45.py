@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from naive import c45 as naive_c45
 from strategies import examples
 
 from dtnumba import C45Classifier
+from dtnumba.export import dnf
 from dtnumba.pruners.error_based import ErrorBased, extra_errors
 from dtnumba.trees.check import check
 
@@ -115,6 +117,49 @@ def test_answers_of_weka_where_a_third_of_the_cells_is_missing(name):
     assert (model.n_leaves_, model.n_nodes_) == (wanted["leaves"], wanted["size"])
     assert np.allclose(model.predict_proba(X)[:, 1], wanted["good"], atol=1e-4)
     assert model.predict(X).tolist() == np.array(["bad", "good"])[wanted["label"]].tolist()
+
+
+def decimals(n=300):
+    """Return rows rounded to one decimal, which float32 holds above or below, and labels that a tree finds."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 5, (n, 3)).round(1)
+    return X, (X[:, 0] > 2.3) * 2 + (X[:, 1] > 3.7) + (X[:, 2] > 1.1)
+
+
+@both_variants
+@pytest.mark.parametrize(("fitted", "asked"), [("f8", "f4"), ("f4", "f8")])
+def test_rows_of_another_float_are_answered_alike(variant, fitted, asked):
+    """0.3 is not above the cut 0.3 of the table, and not as float32, which is larger; 0.7 is as float32 smaller."""
+    X, y = decimals()
+    model = C45Classifier(variant=variant, prune=None).fit(X.astype(fitted), y)
+    other, same = X.astype(asked), X.astype(fitted)
+    assert model.score(same, y) == model.score(other, y) == 1.0
+    assert np.array_equal(model.apply(same), model.apply(other))
+    if fitted == "f8":
+        values = np.unique(X)
+        assert np.isin(model.trees_.threshold[model.trees_.feature >= 0], values).all()
+    rules = model.to_rules()
+    assert np.array_equal(rules.apply(same), rules.apply(other))
+    again = type(rules).from_text(rules.to_text(None), feature_names=3, classes=np.unique(y))
+    assert again.score(same, y) == again.score(other, y) == 1.0
+    assert rules.from_text(rules.to_text(None)).score(other, y) == 1.0
+    assert pickle.loads(pickle.dumps(model)).score(other, y) == 1.0  # noqa: S301
+    for label in np.unique(y):
+        assert np.array_equal(dnf(model, label).holds(other), y == label)
+    estimate = ErrorBased(0.25, estimate=variant)
+    pruned, before = (model.prune(estimate, rows, y) for rows in (other, same))
+    assert pruned.score(other, y) == before.score(other, y)
+    assert np.array_equal(pruned.trees_.value, before.trees_.value)
+    of_rows, of_others = (model.to_rules(rows, y) for rows in (same, other))
+    assert of_rows.to_text() == of_others.to_text()
+    assert of_rows.score(other, y) == of_rows.score(same, y)
+
+
+def test_bounds_of_float32_are_written_in_its_digits():
+    X, y = decimals()
+    rules = C45Classifier(prune=None).fit(X.astype("f4"), y).to_rules()
+    assert len(rules.rules_) > 5
+    assert all(len(test.split()[-1]) == len("0.3") for rule in rules.rules_ for test in rule.tests)
 
 
 def test_a_cut_pays_for_the_choice_among_cuts():

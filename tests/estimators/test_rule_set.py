@@ -321,6 +321,16 @@ def test_rows_of_weight_two_count_as_two_and_of_none_not_at_all():
 
 
 @interpreted_only
+@pytest.mark.parametrize(("fitted", "asked"), [("f8", "f4"), ("f4", "f8")])
+def test_rows_of_another_float_are_answered_alike(fitted, asked):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 5, (300, 2)).round(1)
+    y = (X[:, 0] > 2.3) & (X[:, 1] > 3.7)
+    model = RuleSetClassifier().fit(X.astype(fitted), y)
+    assert model.score(X.astype(fitted), y) == model.score(X.astype(asked), y) == 1.0
+
+
+@interpreted_only
 def test_one_class_is_a_rule_for_everything():
     made = RuleSetClassifier().fit([[1.0], [2.0], [3.0]], ["only"] * 3)
     assert made.to_text() == "otherwise only\n"

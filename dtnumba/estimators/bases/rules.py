@@ -168,6 +168,7 @@ class RuleModel(Learner, Classifier):
         from dtnumba.rules.simplify import numbers_of
 
         prior = np.full(n_classes, 1.0 / n_classes)
+        bits = self.rules_.arrays.bits if self.__sklearn_is_fitted__() else 64  # a text names values as people do
         if self.__sklearn_is_fitted__() and len(self.rules_.arrays.prior) == n_classes:
             prior = self.rules_.arrays.prior
         columns = (("covered", "covers"), ("correct", "correct"), ("confidence", "confidence"), ("lift", "lift"))
@@ -181,7 +182,7 @@ class RuleModel(Learner, Classifier):
         lift = sure / np.maximum(prior[label], 1e-300)
         numbers |= {"confidence": sure, "lift": np.where(np.isnan(given["lift"]), lift, given["lift"])}
         return pack_rules(
-            predicted.bodies, label, default, {**numbers, "decided": np.zeros((len(label) + 1, n_classes))}
+            predicted.bodies, label, default, {**numbers, "decided": np.zeros((len(label) + 1, n_classes))}, bits
         )
 
 

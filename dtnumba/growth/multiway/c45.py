@@ -186,18 +186,18 @@ def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Opt
     )
     work = work_on(own, sums, criterion, limits, rules_of(options.tests(), criterion, sums), len(kept))
     weight = np.asarray(weights.integers[kept] * weights.unit, np.float64)
-    return at_values(grow_rows(work, kept, weight, own.bins), own.bins)
+    return at_values(grow_rows(work, kept, weight, own.bins), own.bins, 8 * table.dtype.itemsize)
 
 
-def at_values(trees: Trees, bins: Any) -> Trees:
-    """Return the trees with every threshold at the largest value of the table that is not above it."""
+def at_values(trees: Trees, bins: Any, bits: int) -> Trees:
+    """Return the trees with every threshold at the largest value of the table, of such floats, that is not above it."""
     threshold = trees.threshold.copy()
     nodes = np.flatnonzero((trees.feature >= 0) & np.isfinite(threshold))
     for f in np.unique(trees.feature[nodes]):
         own = nodes[trees.feature[nodes] == f]
         values = bins.low[bins.first_code[f] : bins.first_code[f] + bins.n_codes[f]].astype(np.float64)
         threshold[own] = values[np.searchsorted(values, threshold[own], side="right") - 1]
-    return trees._replace(threshold=threshold)
+    return trees._replace(threshold=threshold, bits=bits)
 
 
 def window_size(n_rows: int) -> int:

@@ -19,7 +19,7 @@ from dtnumba.runtime.addresses import call_entry, code_for
 from dtnumba.runtime.kernels import entry, inline, kernel, outlined
 from dtnumba.runtime.records import own_copy
 from dtnumba.trees.layout import LEAF
-from dtnumba.trees.routing import child_number
+from dtnumba.trees.routing import as_asked, child_number
 from dtnumba.trees.subtrees import depth_levels, rebuilt
 
 if TYPE_CHECKING:
@@ -338,7 +338,8 @@ def new_raising_state(trees: Trees, n_classes: int) -> RaisingState:
 def pruned_with_cases(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.float64], costs: Costs) -> Trees:
     """Return one tree pruned, and counted anew with all rows; ``codes`` and ``weight`` are those of each row."""
     kept, n_classes = np.flatnonzero(weight), trees.value.shape[1]
-    shape = RoutingColumns(**{name: getattr(trees, name) for name in RoutingColumns._fields})
+    asked = as_asked(trees, cells.flat.dtype)
+    shape = RoutingColumns(**{name: getattr(asked, name) for name in RoutingColumns._fields})
     n, room = len(kept), 16 * len(kept) + 1024  # what no list reaches takes no memory
     while True:
         lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
