@@ -11,7 +11,8 @@ from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.parameters import CATEGORICAL_FEATURES, N_JOBS, Legal, is_int, is_real, parameter
 from dtnumba.estimators.bases.rules import OfModelOrClass, RuleModel
 from dtnumba.rules.decision_list import greedy_list
-from dtnumba.rules.simplify import Sample, describe
+from dtnumba.rules.layout import pack_rules
+from dtnumba.rules.simplify import Sample, numbers_of
 from dtnumba.tables.categories import FROM_DTYPE
 from dtnumba.tables.table import Seen
 from dtnumba.tables.weights import weight_in_rows
@@ -67,8 +68,11 @@ class DecisionListClassifier(RuleModel):
         table, labels = data.table, data.outcome
         sample = Sample(table, labels.codes[:, 0].astype(np.int64), weight_in_rows(data.weight), len(labels.classes[0]))
         most = min(int(self.max_tests), table.n_features)
-        bodies, label, default = greedy_list(sample, most, float(self.min_objects))
-        rules = describe(bodies, label, default, sample, self._confidence, of_answered=True)
+        found = greedy_list(sample, most, float(self.min_objects))
+        covered, correct = found.decided[:-1].sum(axis=1), found.decided[np.arange(len(found.label)), found.label]
+        sizes = sample.rows.sizes
+        numbers = numbers_of(covered, correct, found.label, sizes / sizes.sum(), self._confidence)
+        rules = pack_rules(found.bodies, found.label, found.default, {**numbers, "decided": found.decided})
         seen = Seen(table.n_features, table.names, table.levels)
         return self._learned_of_rules(rules, seen, labels.classes[0])
 

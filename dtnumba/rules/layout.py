@@ -86,24 +86,24 @@ class Condition(NamedTuple):
 
 def pack_tests(tests: list[Condition], bits: int = 0) -> Conditions:
     """Return tests as arrays."""
-    words = [_words_of(test.levels) if test.kind == LEVELS else [] for test in tests]
+    n_words = [max(test.levels, default=0) // _BITS + 1 if test.kind == LEVELS else 0 for test in tests]
+    start = np.cumsum([0, *n_words]).astype(np.int64)
+    word = np.zeros(start[-1], np.uint64)
+    for test, first in zip(tests, start.tolist(), strict=False):
+        if test.kind == LEVELS:
+            level = np.array(test.levels, np.uint64)
+            bit = np.uint64(1) << level % np.uint64(_BITS)
+            np.bitwise_or.at(word, first + (level // np.uint64(_BITS)).astype(np.int64), bit)
     return Conditions(
         np.array([test.feature for test in tests], np.int32),
         np.array([test.kind for test in tests], np.uint8),
         np.array([test.low for test in tests], np.float64),
         np.array([test.high for test in tests], np.float64),
         np.array([test.missing for test in tests], np.uint8),
-        np.cumsum([0, *map(len, words)]).astype(np.int64),
-        np.array([word for own in words for word in own], np.uint64),
+        start,
+        word,
         bits,
     )
-
-
-def _words_of(levels: tuple[int, ...]) -> list[int]:
-    words = [0] * (max(levels, default=0) // _BITS + 1)
-    for level in levels:
-        words[level // _BITS] |= 1 << (level % _BITS)
-    return words
 
 
 def condition_at(tests: Conditions, t: int) -> Condition:

@@ -163,13 +163,9 @@ def describe(
     sample: Sample,
     confidence: float,
     *,
-    of_answered: bool = False,
     bits: int = 0,
 ) -> Rules:
-    """Return rules, in this order, with their coverage, confidence and lift on rows.
-
-    With ``of_answered`` a rule covers only the rows that no rule before it does.
-    """
+    """Return rules, in this order, with their coverage, confidence and lift on rows."""
     rows, n = sample.rows, len(sample.code)
     columns = {j: sample.table.column(j) for j in {test.feature for body in bodies for test in body}}
     covered, correct = np.zeros(len(bodies)), np.zeros(len(bodies))
@@ -185,8 +181,6 @@ def describe(
         decided[r] = np.bincount(rows.code[answered], weights=rows.weight[answered], minlength=sample.n_classes)
         is_open &= ~is_in
     decided[-1] = np.bincount(rows.code[is_open], weights=rows.weight[is_open], minlength=sample.n_classes)
-    if of_answered:
-        covered, correct = decided[:-1].sum(axis=1), decided[np.arange(len(label)), label]
     sizes = rows.sizes
     numbers = numbers_of(covered, correct, label, sizes / sizes.sum(), confidence)
     return pack_rules(bodies, label, default, {**numbers, "decided": decided}, bits)

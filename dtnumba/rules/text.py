@@ -90,7 +90,8 @@ def sentence(test: Condition, words: Words) -> str:
 
 
 def _levels(name: str, chosen: tuple[int, ...], levels: Any) -> str:
-    others = [level for level in range(len(levels)) if level not in set(chosen)]
+    inside = set(chosen)
+    others = [level for level in range(len(levels)) if level not in inside]
     sign, named = ("not ", others) if len(others) < len(chosen) else ("", list(chosen))
     shown = [word(levels[level]) for level in named]
     if len(shown) == 1:

@@ -1,18 +1,22 @@
 """Decision lists: the worked example, each choice against trying all terms, and limits."""
 
 import itertools
+import time
+import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import rules as naive
-from strategies import examples
+from strategies import examples, interpreted_only
 
 from dtnumba import DecisionListClassifier
-from dtnumba.rules import decision_list
-from dtnumba.rules.decision_list import greedy_list, n_terms
+from dtnumba.rules.decision_list import greedy_list, terms_of
 from dtnumba.rules.simplify import Sample
+from dtnumba.rules.term_tests import MANY_TERMS, column_tests, n_terms
+from dtnumba.runtime.kernels import COMPILED
+from dtnumba.tables.binned_table import read_features
 from dtnumba.tables.table import read_table
 
 pytestmark = pytest.mark.small
@@ -41,6 +45,11 @@ def test_the_list_of_the_notes():
 def test_no_list_of_single_tests_computes_the_disjunction():
     X, y = disjunction()
     assert DecisionListClassifier(max_tests=1, min_objects=1).fit(X, y).score(X, y) < 1.0
+
+
+def all_tests(table, most):
+    columns = column_tests(table, np.ones(table.n_rows, bool), most)
+    return [own.condition(t) for own in columns for t in range(own.n_tests)]
 
 
 def naive_list(X, code, tests, most, least, n_classes):
@@ -86,8 +95,8 @@ def test_every_choice_is_the_one_of_trying_all_terms(seed, most, least):
     code = rng.integers(0, 3, len(X))
     code[:3] = range(len(code[:3]))
     sample = Sample(read_table(X, "rows"), code, None, 3)
-    bodies, label, default = greedy_list(sample, most, least)
-    tests = decision_list.tests_of(sample.table, np.ones(len(X)), most)
+    bodies, label, default, _ = greedy_list(sample, most, least)
+    tests = all_tests(sample.table, most)
     expected, otherwise = naive_list(X, code, tests, most, least, 3)
     assert list(zip(map(str, bodies), label.tolist(), strict=True)) == [(str(body), k) for body, k in expected]
     assert default == otherwise
@@ -103,6 +112,57 @@ def test_a_list_without_errors_is_found_where_there_is_one(seed):
         y[(X[:, i] == value) & (X[:, j + 2] == 1)] = rng.integers(0, 3)
     made = DecisionListClassifier(max_tests=2, min_objects=1).fit(X, y)
     assert made.score(X, y) == 1.0
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.booleans())
+@examples(25)
+def test_every_choice_among_categories_is_the_one_of_trying_all_terms(seed, most, has_weights):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 60))
+    X = rng.integers(0, [2, 4, 9], (n, 3)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    code = np.concatenate([np.arange(3), rng.integers(0, 3, n - 3)])
+    weight = rng.choice([1.0, 2.0], n) if has_weights else np.ones(n)
+    times = weight.astype(int)
+    table = read_features(X, "rows", None, [1, 2])
+    sample = Sample(table, code, weight, 3)
+    found = greedy_list(sample, most, 2.0)
+    tests = all_tests(table, most)
+    values = np.column_stack([table.column(j) for j in range(3)])
+    expected, otherwise = naive_list(values.repeat(times, 0), code.repeat(times), tests, most, 2.0, 3)
+    assert list(zip(map(str, found.bodies), found.label.tolist(), strict=True)) == [(str(b), k) for b, k in expected]
+    assert found.default == otherwise
+    assert found.decided.sum() == weight.sum()
+
+
+@interpreted_only
+def test_many_levels_take_no_more_memory_than_few():
+    """Rows times levels would be forty megabytes of bits, and more on the way there."""
+    rng = np.random.default_rng(0)
+    level = np.vstack([np.repeat(np.arange(4_000.0)[:, None], 2, 1), rng.integers(0, 4_000, (36_000, 2))])
+    table = read_features(level, "rows", None, [0, 1])
+    sample = Sample(table, rng.integers(0, 2, 40_000), None, 2)
+    tracemalloc.start()
+    tests = column_tests(table, np.ones(40_000, bool), 1)
+    terms_of(sample, tests, 1, 2.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [own.n_tests for own in tests] == [8_000, 8_000]
+    assert peak <= 3 * level.nbytes
+
+
+@pytest.mark.skipif(not COMPILED, reason="four thousand terms")
+def test_a_list_of_a_thousand_levels_comes_at_once():
+    rng = np.random.default_rng(0)
+    level = rng.integers(0, 1_000, 20_000)
+    label = np.where(rng.random(20_000) < 0.1, 1 - level % 2, level % 2)
+    model = DecisionListClassifier(categorical_features=[0])
+    model.fit(level[:100, None], label[:100])  # compiles
+    began = time.process_time()
+    model.fit(level[:, None], label)
+    assert time.process_time() - began < 2.0
+    assert model.n_rules_ > 900
+    assert model.score(level[:, None], label) > 0.85
 
 
 def test_weights_count_as_rows():
@@ -143,9 +203,8 @@ def test_terms_are_counted():
 def test_columns_of_many_values_get_few_cuts():
     X = np.random.default_rng(0).normal(size=(3000, 4))
     sample = Sample(read_table(X, "rows"), np.zeros(3000, int), None, 1)
-    tests = decision_list.tests_of(sample.table, np.ones(3000), 3)
-    sizes = np.bincount([test.feature for test in tests])
-    assert n_terms(sizes.tolist(), 3) <= decision_list.MANY_TERMS
+    sizes = np.bincount([test.feature for test in all_tests(sample.table, 3)])
+    assert n_terms(sizes.tolist(), 3) <= MANY_TERMS
     assert sizes.tolist() == [14] * 4
 
 
