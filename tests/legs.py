@@ -77,6 +77,22 @@ def large_job(n_jobs):
     return digest_of(exact, many) + digest_of(histogram, many)
 
 
+def wide_job(n_jobs):
+    """Grow histogram trees whose tables are kept by node, and by worker in subtrees, and are too large to; a digest.
+
+    Many classes and many columns make tables large: up to KEPT_TABLE_BYTES they are built by all threads together.
+    """
+    rng = np.random.default_rng(2)
+    found = []
+    for n_columns, n_classes in ((6, 200), (6, 700), (4200, 2)):
+        X = rng.normal(size=(N_LARGE, n_columns)).astype(np.float32)
+        z = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.2 * rng.normal(size=N_LARGE)
+        y = np.digitize(z, np.quantile(z, np.arange(1, n_classes) / n_classes))
+        model = DecisionTreeClassifier(max_bins=255, min_samples_leaf=3, n_jobs=n_jobs).fit(X, y)
+        found.append(digest_of(model, X))
+    return "".join(found)
+
+
 def lines():
     """Return what the script prints."""
     return [f"{digest} {name}" for name, digest in small_trees()]

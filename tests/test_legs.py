@@ -26,6 +26,14 @@ def test_trees_are_the_same_with_bounds_checks(run_python, compiled_lines):
     assert run_legs(run_python, NUMBA_BOUNDSCHECK=1) == compiled_lines
 
 
+def test_trees_that_threads_share_are_the_same_with_bounds_checks(run_python):
+    """At the sizes at which one tree is grown by several threads, with tables of many classes and of many columns."""
+    code = "import legs\nfor job in (legs.large_job, legs.wide_job):\n    print(*{job(n_jobs) for n_jobs in (1, 2, 3)})"
+    jobs = run_python(code, NUMBA_BOUNDSCHECK=1, NUMBA_NUM_THREADS=3, timeout=600).splitlines()
+    assert [len(job.split()) for job in jobs] == [1, 1]
+    assert jobs[0] == legs.large_job(1)
+
+
 OUTSIDE = """
 from typing import NamedTuple
 import numpy as np

@@ -8,6 +8,8 @@ import legs
 import pytest
 
 LAYERS = ("omp", "tbb", "workqueue")
+# Threads beyond the cores wait for one another while the system runs others.
+MORE_THAN_CORES = (os.cpu_count() or 1) + 2
 
 # One process a layer: each line it prints is a name and what was found. Forks come last, when the pool has been used.
 USE = """
@@ -54,16 +56,17 @@ def expected():
     return legs.large_job(1)
 
 
-@pytest.fixture(scope="module", params=LAYERS)
+@pytest.fixture(scope="module", params=[(layer, n) for n in (2, MORE_THAN_CORES) for layer in LAYERS], ids=str)
 def found(request, run_python):
-    """Use one threading layer with two threads; return what was found."""
+    """Use one threading layer with two threads, or with more than there are cores; return what was found."""
+    layer, n_threads = request.param
     # A TBB that pip installed stands where the loader does not look.
     library = Path(sys.prefix) / "lib"
     path = {"LD_LIBRARY_PATH": library} if (library / "libtbb.so.12").exists() else {}
-    printed = run_python(USE, timeout=200, NUMBA_THREADING_LAYER=request.param, NUMBA_NUM_THREADS=2, **path)
+    printed = run_python(USE, timeout=200, NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS=n_threads, **path)
     lines = [line.split() for line in printed.splitlines()]
     if lines[0][0] == "lacks":
-        pytest.skip(f"Numba finds no {request.param} here")
+        pytest.skip(f"Numba finds no {layer} here")
     return {name: values for name, *values in lines}
 
 
@@ -80,7 +83,7 @@ def test_a_child_forked_after_the_pool_was_used_grows_the_same_trees(found, expe
     assert found["forked"] == ["0", expected]
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("n_threads", sorted({1, 3, MORE_THAN_CORES}))
 def test_the_number_of_threads_changes_no_bit(run_python, expected, n_threads):
     code = "import legs\nprint(*{legs.large_job(n_jobs) for n_jobs in (None, 50)})"
     assert run_python(code, NUMBA_NUM_THREADS=n_threads).split() == [expected]
