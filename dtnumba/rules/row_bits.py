@@ -15,7 +15,8 @@ import numpy as np
 from dtnumba.rules.layout import holds
 from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
 from dtnumba.runtime.kernels import inline, kernel_type
-from dtnumba.runtime.tasks import launch, take_ticket
+from dtnumba.runtime.progress import launch_stoppable
+from dtnumba.runtime.tasks import take_ticket
 
 _RULES = 8  # a ticket
 _BITS = 64
@@ -89,11 +90,12 @@ class CountDeletions(NamedTuple):
     test: np.ndarray  # (t,) int64: rows of bits.tests
     label: np.ndarray  # (r,) int64
     counts: Deletions
+    halt: np.ndarray  # (1,) int64: not 0 where the work is to stop, and nothing of it will be used
     counter: np.ndarray
 
     def run(self, worker):
         bits, test = self.bits, self.test
-        while True:
+        while self.halt[0] == 0:
             first = take_ticket(self.counter) * _RULES
             if first >= len(self.label):
                 break
@@ -122,6 +124,7 @@ def deletions_of(bits: RowBits, start: np.ndarray, test: np.ndarray, label: np.n
     """Return what rules cover, and would cover without each of their tests."""
     n, t = len(label), len(test)
     counts = Deletions(np.zeros(n), np.zeros(n), np.zeros(t), np.zeros(t))
-    counter = np.zeros(1, np.int64)
-    launch(CountDeletions(bits, start, test, label.astype(np.int64), counts, counter), workers)
+    halt, counter = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    task = CountDeletions(bits, start, test, label.astype(np.int64), counts, halt, counter)
+    launch_stoppable(task, workers, halt, len(test) * len(bits.rows))
     return counts

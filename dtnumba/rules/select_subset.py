@@ -18,8 +18,9 @@ import numpy as np
 from dtnumba.criteria.special_functions import log_gamma
 from dtnumba.runtime import rng
 from dtnumba.runtime.kernels import inline
+from dtnumba.runtime.progress import launch_stoppable
 from dtnumba.runtime.rng import mix, uniform
-from dtnumba.runtime.tasks import each_item, launch
+from dtnumba.runtime.tasks import each_item
 
 MOST_FOR_ALL = 10
 N_CLIMBS = 11
@@ -92,6 +93,7 @@ class SelectRules(NamedTuple):
     wrong: np.ndarray
     best: np.ndarray
     sums: np.ndarray
+    halt: np.ndarray  # (1,) int64: not 0 where the work is to stop, and nothing of it will be used
     counter: np.ndarray
 
     def n_items(self):
@@ -191,10 +193,10 @@ def _try_all(task, k, n, state):
 def _climb(task, k, n, state, key, chance):
     """Return the length after flips from a random subset, each that shortens most; the result is in ``state.best``."""
     for r in range(n):
-        if uniform(mix(key, r)) < chance:
+        if task.halt[0] == 0 and uniform(mix(key, r)) < chance:
             _take_flip(task, k, r, state)
     now, flip = _length_with(task, k, -1, state), np.int64(0)
-    while flip >= 0:
+    while flip >= 0 and task.halt[0] == 0:
         least, flip = now - _GAIN, np.int64(-1)
         for r in range(n):
             then = _length_with(task, k, r, state)
@@ -219,6 +221,8 @@ def _search(task, job, state):
     state.sums[:] = 0.0
     for r in range(n):
         state.inside[r], state.best[r] = 0, 0
+    if task.halt[0] != 0:
+        return 0.0
     for r in range(n):
         _recount(covers, k, r, state)
     if climb < 0:
@@ -259,9 +263,10 @@ def shortest_subsets(covers: Covers, bits: np.ndarray, seed: int, workers: int) 
     threads, most = min(workers, len(jobs)), int(sizes.max())
     scratch: list[Any] = [np.zeros((threads, len(covers.weight)), np.int32), np.zeros((threads, most), np.uint8)]
     scratch += [np.zeros((threads, most)), np.zeros((threads, most)), np.zeros((threads, most), np.uint8)]
-    scratch += [np.zeros((threads, 4)), np.zeros(1, np.int64)]
+    halt = np.zeros(1, np.int64)
+    scratch += [np.zeros((threads, 4)), halt, np.zeros(1, np.int64)]
     task = SelectRules(covers, bits, log_factorial, job_class, job_climb, key, job_start, value, chosen, *scratch)
-    launch(task, threads)
+    launch_stoppable(task, threads, halt, len(jobs) * len(covers.row))
     kept = np.zeros(n, bool)
     for k in range(n_classes):
         own = np.flatnonzero(job_class == k)

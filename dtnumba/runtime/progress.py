@@ -166,6 +166,26 @@ class Monitor:
             _say(line + "\n")
 
 
+def run_stoppable(go: Callable[[bool], None], halt: Any, size: int) -> None:
+    """Call a function that ends early where ``halt[0]`` is not 0, and raise what stopped it, such as Ctrl-C.
+
+    It is given whether the main thread waits for it; ``size`` is about how many steps its work takes. Python hears of
+    signals in its main thread alone, so in every other one the function is just called.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        go(False)
+        return
+    monitor = Monitor(0, None, 1, size)
+    monitor.run_function(go, halt, lambda: 0)
+    if monitor.error is not None:
+        raise monitor.error
+
+
+def launch_stoppable(task: Any, workers: int, halt: Any, size: int) -> None:
+    """Launch a task that ends early where ``halt[0]`` is not 0, as ``run_stoppable`` calls a function."""
+    run_stoppable(lambda entitled: launch(task, workers, entitled=entitled), halt, size)
+
+
 def _say(text: str) -> None:
     sys.stderr.write(text)
     sys.stderr.flush()

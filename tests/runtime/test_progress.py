@@ -1,5 +1,8 @@
-"""Long work is stopped within its parts, too: while rows are drawn, and while out-of-bag votes are counted."""
+"""Long work is stopped within its parts, too: in a tree, in its pruning, while rows are drawn and votes counted."""
 
+import _thread
+import contextlib
+import threading
 import time
 import warnings
 from typing import NamedTuple
@@ -7,11 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from dtnumba import RandomForestClassifier
+from dtnumba import C45Classifier, ID3Classifier, RandomForestClassifier
+from dtnumba.estimators.bases import prunable
 from dtnumba.growth.forest.bootstrap_rows import Bootstrap
 from dtnumba.growth.forest.drawn_rows import CountDraws
+from dtnumba.rules.select_subset import covers_of, shortest_subsets
 from dtnumba.runtime.kernels import COMPILED, kernel_type
-from dtnumba.runtime.progress import Monitor, Progress
+from dtnumba.runtime.progress import Monitor, Progress, run_stoppable
 from dtnumba.trees.check import check
 
 
@@ -127,3 +132,101 @@ def test_votes_are_counted_where_a_stop_ended_growth():
         whole = RandomForestClassifier(stopped.n_estimators_, **params).fit(X, y)
     assert 12 <= stopped.n_estimators_ < 3000
     assert np.array_equal(stopped.oob_decision_function_, whole.oob_decision_function_, equal_nan=True)
+
+
+@contextlib.contextmanager
+def interrupted(after):
+    """Press Ctrl-C so many seconds after the body begins; it must be heard soon, while the body works for long."""
+    pressed = []
+
+    def press():
+        pressed.append(time.perf_counter())
+        _thread.interrupt_main()
+
+    timer = threading.Timer(after, press)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            yield
+        assert time.perf_counter() - pressed[0] < 1.0
+    finally:
+        timer.cancel()
+
+
+def noise(n_rows, n_columns):
+    generator = np.random.default_rng(0)
+    return generator.normal(size=(n_rows, n_columns)), generator.integers(0, 2, n_rows)
+
+
+only_compiled = pytest.mark.skipif(not COMPILED, reason="interpreted, Ctrl-C is heard anywhere")
+
+
+@only_compiled
+def test_ctrl_c_ends_a_tree_with_any_number_of_children_and_the_model_stays():
+    """The whole tree takes more than a minute."""
+    X, y = noise(300_000, 10)
+    model = ID3Classifier().fit(X[:300], y[:300])
+    trees = model.trees_
+    with interrupted(after=1.5):
+        model.fit(X, y)
+    assert model.trees_ is trees
+    assert model.fit(X[:300], y[:300]).score(X[:300], y[:300]) == 1.0
+
+
+@only_compiled
+def test_time_ends_a_tree_with_any_number_of_children_in_a_forest():
+    X, y = noise(100_000, 10)
+    params = {"numeric_split": "interval", "n_jobs": 1, "random_state": 0}
+    RandomForestClassifier(1, **params).fit(X[:300], y[:300])
+    began = time.perf_counter()
+    with pytest.raises(TimeoutError, match="no tree was finished"):
+        RandomForestClassifier(1, max_seconds=0.5, **params).fit(X, y)
+    assert time.perf_counter() - began < 2.0
+
+
+@only_compiled
+def test_ctrl_c_ends_the_pruning_of_c45(monkeypatch):
+    X, y = noise(120_000, 3)
+    model = C45Classifier(min_objects=1, mdl_correction=False).fit(X[:300], y[:300])
+    trees = model.trees_
+
+    def late(self, data, trees, drawn=None):
+        with interrupted(after=0.3):
+            prunable.Prunable._pruned(self, data, trees, drawn)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(C45Classifier, "_pruned", late)
+    with pytest.raises(ZeroDivisionError):
+        model.fit(X, y)
+    assert model.trees_ is trees
+
+
+@only_compiled
+def test_ctrl_c_ends_the_choice_of_rules():
+    generator = np.random.default_rng(0)
+    covered = [np.sort(generator.choice(20_000, 4000, replace=False)) for _ in range(800)]
+    label, code = np.zeros(800, np.int64), generator.integers(0, 2, 20_000)
+    covers = covers_of(covered, label, code, np.ones(20_000), 2)
+    few = covers_of([rows[:20] for rows in covered[:20]], label[:20], code, np.ones(20_000), 2)
+    shortest_subsets(few, np.ones(20), 0, 1)
+    with interrupted(after=0.5):
+        shortest_subsets(covers, generator.random(800), 0, 1)
+
+
+def test_what_stops_the_work_is_raised_and_other_threads_are_not_asked():
+    halt, given = np.zeros(1, np.int64), []
+
+    def work(entitled):
+        given.append(entitled)
+        while halt[0] == 0:
+            time.sleep(0.01)
+
+    with interrupted(after=0.1):
+        run_stoppable(work, halt, 1 << 40)
+    assert (halt[0], given) == (1, [True])
+    other = threading.Thread(target=run_stoppable, args=(work, halt, 1 << 40))
+    other.start()
+    other.join()
+    assert given == [True, False]
+    run_stoppable(given.append, halt, 1)
+    assert given == [True, False, False]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.growth.forest.bootstrap_rows import draw_rows
-from dtnumba.growth.multiway.train import CodedColumns, coded, grow_rows, rules_of, sums_of, work_on
+from dtnumba.growth.multiway.train import CodedColumns, coded, grow_until, rules_of, sums_of, work_on
 from dtnumba.growth.policies.feature_sampling import SomeFeatures
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.runtime import rng
@@ -46,7 +46,7 @@ def _rows_of_tree(plan: ForestPlan, tree: int, halt: Any) -> tuple[Any, Any]:
     return rows, counts[rows] * float(plan.target.unit)
 
 
-def _one_tree(plan: ForestPlan, tree: int, streams: Any, halt: Any) -> Trees:
+def _one_tree(plan: ForestPlan, tree: int, streams: Any, halt: Any) -> Trees | None:
     settings, general = plan.settings, plan.general
     rows, weights = _rows_of_tree(plan, tree, halt)
     total = float(weights.sum())
@@ -54,10 +54,10 @@ def _one_tree(plan: ForestPlan, tree: int, streams: Any, halt: Any) -> Trees:
         min_weight_leaf=settings.min_weight_leaf * total, features_key=streams[tree, 0], cuts_key=streams[tree, 1]
     )
     rules = rules_of(settings.options, plan.criterion, general.sums)
-    work = work_on(general.table, general.sums, plan.criterion, limits, rules, len(rows))
+    work = work_on(general.table, general.sums, plan.criterion, limits, rules, len(rows), halt=halt)
     if isinstance(work.drawing, SomeFeatures):
         work = work._replace(drawing=SomeFeatures(streams[tree, 0]))
-    return grow_rows(work, rows, weights, general.table.bins)
+    return grow_until(work, rows, weights, general.table.bins)
 
 
 def grow_many(plan: ForestPlan, first: int, n_trees: int, monitor: Monitor) -> Trees | None:
@@ -72,7 +72,7 @@ def grow_many(plan: ForestPlan, first: int, n_trees: int, monitor: Monitor) -> T
             if tree >= n_trees or halt[0] != 0:
                 return
             grown = _one_tree(plan, tree, streams, halt)
-            if halt[0] == 0:  # else not all of its rows may have been drawn
+            if grown is not None and halt[0] == 0:  # else not all of its rows may have been drawn
                 done[tree] = grown
 
     def go(_: bool) -> None:

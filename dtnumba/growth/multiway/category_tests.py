@@ -226,6 +226,8 @@ def _project(work, n, width):
     for k in range(width):
         axis[k] = scratch.table[farthest, k] / scratch.table[farthest, width] - centre[k]
     for _ in range(_STEPS):
+        if work.halt[0] != 0:
+            return
         for k in range(width):
             moved[k] = 0.0
         for g in range(n):

@@ -17,7 +17,7 @@ IMPURITY = 1  # column of GrownNodes.numbers, between GAIN and PRIORITY
 N_NODES, N_SOUGHT, N_LEAVES, N_FRONTIER, N_CASES, STATUS = range(6)
 CUTS_USED, BRANCHES_USED, LEVELS_USED, SURROGATES_USED = range(6, 10)
 N_STATE = 10
-GROWING, DONE, NODES_FULL, CASES_FULL, RAGGED_FULL, TOO_WIDE = range(6)
+GROWING, DONE, NODES_FULL, CASES_FULL, RAGGED_FULL, TOO_WIDE, STOPPED = range(7)
 # Rows of NodeScratch.sides
 PRESENT_SUMS, MISSING_SUMS, BELOW, ABOVE, BEST_BELOW, BEST_ABOVE, WHOLE, SPARE = range(8)
 # Entries of NodeScratch.test: the test of the feature looked at last

@@ -74,6 +74,8 @@ def _find_split(work, node):
     while n_varying == 0 and first < p:
         draw(work.drawing, scratch, grown.keys[node], first, last)
         for k in range(first, last):
+            if work.halt[0] != 0:
+                return
             n_varying += _find_test(work, scratch.features[k], start, stop)
         first, last = last, last + 1
     list_drawn(work.drawing, scratch, first)
@@ -113,13 +115,16 @@ def grow_general(given, n, _, __):
         _place(grown, np.int64(0), np.int64(0), n, np.int64(0), np.uint64(rng.ROOT_KEY), np.int64(LEAF))
     while True:
         # Each of the two does its work at one place in the code, which halves what there is to compile.
-        while state[col.N_SOUGHT] < state[col.N_NODES]:
+        while state[col.N_SOUGHT] < state[col.N_NODES] and work.halt[0] == 0:
             node = state[col.N_SOUGHT]
             _add_node(work, node)
             if nodes[node, FEATURE] == OPEN:
                 _find_split(work, node)
             _wait(work, node)
             state[col.N_SOUGHT] += 1
+        if work.halt[0] != 0:
+            state[col.STATUS] = col.STOPPED
+            return np.int64(0)
         if state[col.N_FRONTIER] == 0 or state[col.N_LEAVES] >= limits.max_leaves:
             break
         node = np.int64(pop(limits, grown, grown.frontier, state[col.N_FRONTIER]))

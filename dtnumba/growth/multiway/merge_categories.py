@@ -69,7 +69,7 @@ def _merge_alike(work, n):
             else:
                 light = np.int64(g)
     for a in range(n):
-        if weights[a] <= 0.0 or a == light:
+        if weights[a] <= 0.0 or a == light or work.halt[0] != 0:
             continue
         own = _class_of(work, a)
         for b in range(a + 1, n):
@@ -106,6 +106,8 @@ def _best_pair(work, n, information, impurity_now, least_gain):
             largest = np.int64(g)
     spare = n  # a row of the table behind the groups
     for a in range(n):
+        if work.halt[0] != 0:
+            break
         for b in range(a + 1, n):
             if weights[a] <= 0.0 or weights[b] <= 0.0 or (n_large < 3 and largest in (a, b)):
                 continue
@@ -134,7 +136,7 @@ def merge_groups(work, n):
     weights, impurities = scratch.group_weight, scratch.place
     n_groups, started, least_gain, ratio = _merge_alike(work, n), False, 0.0, 0.0
     weight = weight_of(target, sides, col.WHOLE)
-    while n_groups > 2:
+    while n_groups > 2 and work.halt[0] == 0:
         information, impurity_now, n_large = (
             information_of(work.criterion, weight_of(target, sides, col.MISSING_SUMS) / weight),
             0.0,

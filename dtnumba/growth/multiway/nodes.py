@@ -102,6 +102,7 @@ class NodeContext(NamedTuple):
     scratch: NodeScratch
     calls: Calls
     plain: np.ndarray  # (n_rows,) float64: what rows count without costs and priors; empty: as they grow
+    halt: np.ndarray  # (1,) int64: not 0 where growth is to stop soon, and what was grown will be dropped
 
 
 class TestContext(NamedTuple):

@@ -207,6 +207,8 @@ def _best_interval(work, n):
     bar, scale, first, stop, inside = NO_GAIN, 0.0, np.int64(-1), np.int64(0), False
     for turn in range(2 if learns else 1):
         for a in range(n):
+            if work.halt[0] != 0:
+                return np.int64(0)
             clear(sides, col.BELOW)
             if turn == 1:
                 copy_sums(sides, col.MISSING_SUMS, sides, col.BELOW)
@@ -279,7 +281,7 @@ def _ranges(work, start, n):
     waiting, cuts = scratch.order, scratch.fill  # (first, stop) of parts not looked at; places of the cuts, ascending
     most = np.int64(len(cuts) - 2)
     waiting[0], waiting[1] = 0, n
-    while top > 0:
+    while top > 0 and work.halt[0] == 0:
         top -= 2
         low, high = waiting[top], waiting[top + 1]
         at = _best_paying_cut(work, start, low, high)

@@ -43,7 +43,7 @@ def find_surrogates(work, node, start, stop):
         left += _heft(work, start + i) if scratch.row_child[i] == 0 else 0.0
         right += _heft(work, start + i) if scratch.row_child[i] == 1 else 0.0
     for other in range(len(work.n_codes)):
-        if other == feature:
+        if other == feature or work.halt[0] != 0:
             continue
         last, following, below_left = np.int64(-1), np.int64(-1), np.int64(0)
         if work.nominal[other]:

@@ -30,6 +30,7 @@ from dtnumba.growth.policies.feature_sampling import AllFeatures, SomeFeatures
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.settings import CATEGORICAL_SPLITS, MERGED, MISSING_POLICIES, NUMERIC_SPLITS, Options
 from dtnumba.runtime.addresses import call_entry, code_for, codes_for, compile_entries, entry_of
+from dtnumba.runtime.progress import run_stoppable
 from dtnumba.tables.binned_table import histogram_of
 from dtnumba.tables.bins import rank_codes
 
@@ -198,13 +199,15 @@ def work_on(
     rules: GrowthRules,
     n: int,
     plain: NDArray[np.float64] = _NOT_OTHER,
+    halt: NDArray[np.int64] | None = None,
 ) -> GrowerContext:
-    """Return the arguments of growth over n rows, which are not listed yet."""
+    """Return the arguments of growth over n rows, which are not listed yet; it stops where ``halt[0]`` is not 0."""
+    halt = np.zeros(1, np.int64) if halt is None else halt
     n_stats, n_values = int(sums.offsets[-1]) + 2, 0 if isinstance(sums, ClassSums) else len(sums.centre)
     drawing: Any = SomeFeatures(limits.features_key) if limits.n_drawn < len(table.codes) else AllFeatures()
     grown, scratch = new_nodes(table, n_stats, n_values, n, rules), new_scratch(table, n_stats, n, rules)
     codes, n_codes, calls = table.codes, table.n_codes, Calls()
-    context = NodeContext(codes, n_codes, table.nominal, sums, limits, rules, grown, scratch, calls, plain)
+    context = NodeContext(codes, n_codes, table.nominal, sums, limits, rules, grown, scratch, calls, plain, halt)
     test_context = TestContext(context, criterion)
     context = context._replace(calls=_calls_of(GrowerContext(test_context, drawing)))
     return GrowerContext(test_context._replace(context=context), drawing)
@@ -233,11 +236,23 @@ def _calls_of(work: GrowerContext) -> Calls:
 
 
 def grow_rows(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[np.float64], bins: Any) -> Trees:
-    """Grow a tree over the given rows of positive weight."""
+    """Grow a tree over the given rows of positive weight; Ctrl-C ends that at once."""
+    grown: list[Trees | None] = []
+    levels = int((work.n_codes * work.nominal).max(initial=0))
+    size = max(len(rows) * len(work.n_codes), levels * levels) * work.grown.sums.shape[1]
+    run_stoppable(lambda _: grown.append(grow_until(work, rows, weights, bins)), work.halt, size)
+    assert grown[0] is not None
+    return grown[0]
+
+
+def grow_until(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[np.float64], bins: Any) -> Trees | None:
+    """Grow a tree over the given rows of positive weight; return None where it was stopped before it was whole."""
     n = len(rows)
     work.grown.row[:n], work.grown.weight[:n] = rows, weights
     while True:
         call_entry(code_for(grow_general, work), n, 0, 0)
+        if work.grown.state[col.STATUS] == col.STOPPED:
+            return None
         if work.grown.state[col.STATUS] == col.DONE:
             break
         context = work.context._replace(grown=_enlarged(work.grown))

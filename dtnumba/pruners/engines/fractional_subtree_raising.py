@@ -17,6 +17,7 @@ import numpy as np
 
 from dtnumba.runtime.addresses import call_entry, code_for
 from dtnumba.runtime.kernels import entry, inline, kernel, outlined
+from dtnumba.runtime.progress import run_stoppable
 from dtnumba.runtime.records import own_copy
 from dtnumba.trees.layout import LEAF
 from dtnumba.trees.routing import as_asked, child_number
@@ -100,6 +101,7 @@ class Pruning(NamedTuple):
     cases: Cases
     state: RaisingState
     costs: Costs
+    halt: np.ndarray  # (1,) int64: not 0 where pruning is to stop, and what it found will be dropped
 
 
 @inline
@@ -208,7 +210,7 @@ def _cost_through(work, node, start, stop, used):
     other, total, top = state.other, 0.0, 1
     other[0, 0], other[0, 1], other[0, 2] = node, start, stop
     first = used
-    while top > 0:
+    while top > 0 and work.halt[0] == 0:
         top -= 1
         at, start, stop = other[top, 0], other[top, 1], other[top, 2]
         used = max(first, stop)
@@ -280,14 +282,17 @@ def _decide(work, place):
 
 @entry
 def prune_by_cases(given, n, _, __):
-    """Decide about every node of a tree, its n cases listed first; return 0 where the list of cases is full."""
+    """Decide about every node of a tree, its n cases listed first; return 0 where the list of cases is full.
+
+    It stops, and returns 1, where ``halt[0]`` is not 0.
+    """
     work = own_copy(given)
     trees, state = work.trees, work.state
     path, top = state.path, np.int64(1)
     path[0] = state.start[0] = 0
     state.stop[0] = state.used[0] = n
     state.phase[0] = FRESH
-    while top > 0:
+    while top > 0 and work.halt[0] == 0:
         place = path[top - 1]
         node = state.final[place]
         if state.phase[place] == FRESH:
@@ -340,16 +345,22 @@ def pruned_with_cases(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.f
     kept, n_classes = np.flatnonzero(weight), trees.value.shape[1]
     asked = as_asked(trees, cells.flat.dtype)
     shape = RoutingColumns(**{name: getattr(asked, name) for name in RoutingColumns._fields})
-    n, room = len(kept), 16 * len(kept) + 1024  # what no list reaches takes no memory
-    while True:
+    n, room, is_whole = len(kept), 16 * len(kept) + 1024, False  # what no list reaches takes no memory
+    while not is_whole:
         lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
         cases, state = Cases(*lists, np.asarray(codes, np.int64)), new_raising_state(trees, n_classes)
         cases.row[:n], cases.weight[:n] = kept, weight[kept]
-        work = Pruning(shape, cells, cases, state, costs)
-        if call_entry(code_for(prune_by_cases, work), n, 0, 0):
-            break
+        is_whole = _prune_stoppably(Pruning(shape, cells, cases, state, costs, np.zeros(1, np.int64)), n)
         room *= 2
     return _counted(trees, state)
+
+
+def _prune_stoppably(work: Pruning, n: int) -> bool:
+    """Decide about every node of a tree, or until Ctrl-C; return False where the list of cases is full."""
+    found: list[Any] = []
+    code = code_for(prune_by_cases, work)
+    run_stoppable(lambda _: found.append(call_entry(code, n, 0, 0)), work.halt, n * len(work.state.final))
+    return bool(found[0])
 
 
 def recounted(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.float64]) -> Trees:
