@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from dtnumba.pruners.engines.recount import dense_cells
 from dtnumba.pruners.error_based import ErrorBased
 from dtnumba.pruners.reduced_error import ReducedError
 from dtnumba.runtime.tasks import n_workers
+from dtnumba.tables.cells import values_of
 from dtnumba.tables.weights import fixed_weights
 from dtnumba.trees.layout import BY_SHARE, LEAF
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 N_TRIALS = 10  # windows to begin with, as in release 8
 _CONFIDENCE = Legal(lambda value: is_real(value) and 0.0 < value < 1.0, "a float in the range (0.0, 1.0)")
 _OBJECTS = Legal(lambda value: is_real(value) and value > 0.0, "a number above 0")
+MIN_GAP = Legal(lambda value: is_real(value) and value >= 0.0, "a number of 0 or more")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -48,6 +51,8 @@ class C45Params(ClassicalParams):
         Of error-based pruning; smaller means smaller trees.
     min_objects : float
         At least two branches of every test have rows of this weight.
+    min_gap : float
+        Values of a column that are no farther apart are not parted, as in the original: 0 parts any two different ones.
     prune : "error_based", "reduced_error", another pruner or None
         "error_based": by ``confidence``. "reduced_error": by rows that are set aside, see ``n_folds``.
     subtree_raising : bool
@@ -78,6 +83,7 @@ class C45Params(ClassicalParams):
 
     confidence: float = parameter(0.25, _CONFIDENCE)
     min_objects: float = parameter(2, _OBJECTS)
+    min_gap: float = parameter(1e-5, MIN_GAP)
     prune: Any = parameter("error_based", PRUNER)  # noqa: RUF009  a field
     subtree_raising: bool = yes_or_no(True)
     collapse: bool = yes_or_no(True)
@@ -137,6 +143,7 @@ class C45Classifier(ClassicalTree, C45Params):
     def _grow(self, table: Any, outcome: Labels, weights: Weights) -> Trees:
         options = C45Options(
             min_objects=float(self.min_objects),
+            min_gap=float(self.min_gap),
             subset=bool(self.subset),
             binary_splits=bool(self.binary_splits),
             mdl_correction=bool(self.mdl_correction),
@@ -153,6 +160,7 @@ class C45Classifier(ClassicalTree, C45Params):
     _policy_of_missing = BY_SHARE
 
     def _learned_trees(self, data: TrainingData) -> Trees:
+        _warn_of_small_ranges(data.table, float(self.min_gap))
         if not self.windowing:
             return super()._learned_trees(data)
         table, outcome = data.table, data.outcome
@@ -201,4 +209,23 @@ class C45Classifier(ClassicalTree, C45Params):
             with_empty_filled(trees._replace(value=(trees.value * weight + 1.0) / (weight + n_classes))),
             tree.n_features,
             tree.n_classes.tolist(),
+        )
+
+
+def _warn_of_small_ranges(table: Any, min_gap: float) -> None:
+    """Warn of columns of several numbers that ``min_gap`` keeps from ever being cut."""
+    found = []
+    for first, cells in table.numbers():
+        values = values_of(cells)
+        low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+        with np.errstate(invalid="ignore", over="ignore"):
+            found += [first + int(j) for j in np.flatnonzero((high > low) & (high - low <= min_gap))]
+    if found:
+        name = found[0] if table.names is None else repr(table.names[found[0]])
+        others = f", and {len(found) - 1} more columns," if len(found) > 1 else ""
+        warnings.warn(
+            f"column {name}{others} cannot be cut: all values lie within min_gap={min_gap:g} of each other. Multiply "
+            "the column, or lower min_gap",
+            UserWarning,
+            stacklevel=5,
         )

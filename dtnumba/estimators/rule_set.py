@@ -18,7 +18,7 @@ from dtnumba.estimators.bases.parameters import (
     parameter,
 )
 from dtnumba.estimators.bases.rules import OfModelOrClass, RuleModel
-from dtnumba.estimators.c45 import C45Classifier
+from dtnumba.estimators.c45 import MIN_GAP, C45Classifier
 from dtnumba.rules.layout import pack_rules
 from dtnumba.rules.paths import demand_tree, labelled_paths, outcomes_of
 from dtnumba.rules.simplify import Making, Sample, make_rules, numbers_of
@@ -66,6 +66,8 @@ class RuleSetClassifier(RuleModel):
         sum of confidences, the first class on ties.
     min_significance : float or None
         Level at which a test must be significant: None is 0.05 for "chi2" and "fisher", and no such demand for "mdl".
+    min_gap : float
+        Values of a column that are no farther apart are not parted, as in the original: 0 parts any two different ones.
     random_state : int, generator or None
         Seed of the subsets of rules that the search for the best one starts from; it matters only where a class has
         more than ten rules.
@@ -90,6 +92,7 @@ class RuleSetClassifier(RuleModel):
     )
     resolve: str = parameter("order", one_of("order", "confidence"))
     min_significance: float | None = parameter(None, SIGNIFICANCE)
+    min_gap: float = parameter(1e-5, MIN_GAP)
     categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009  a field
     random_state: Any = None
     n_jobs: int | None = parameter(None, N_JOBS)
@@ -104,7 +107,8 @@ class RuleSetClassifier(RuleModel):
 
     def _grower(self) -> C45Classifier:
         """Return the unpruned tree that ``fit`` grows."""
-        return C45Classifier(prune=None, categorical_features=self.categorical_features, n_jobs=self.n_jobs)
+        columns = self.categorical_features
+        return C45Classifier(prune=None, categorical_features=columns, min_gap=self.min_gap, n_jobs=self.n_jobs)
 
     def _learned(self, data: TrainingData) -> dict[str, Any]:
         weight = weight_in_rows(data.weight)

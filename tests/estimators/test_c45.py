@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from naive import c45 as naive_c45
 from strategies import examples
 
-from dtnumba import C45Classifier
+from dtnumba import C45Classifier, RuleSetClassifier
 from dtnumba.export import dnf
 from dtnumba.pruners.error_based import ErrorBased, extra_errors
 from dtnumba.trees.check import check
@@ -172,6 +172,30 @@ def test_a_cut_pays_for_the_choice_among_cuts():
     assert free.threshold[0] == 80  # the largest value that is not above 82.5
 
 
+@pytest.mark.parametrize("is_frame", [False, True])
+def test_values_closer_than_the_least_gap_are_not_parted(is_frame):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 3))
+    y = X[:, 0] > 0.5
+    X[rng.random(X.shape) < 0.05] = NAN
+    X[:, 2] = 7.0  # nothing to part
+    small = X * 1e-5
+    if is_frame:
+        small = pytest.importorskip("pandas").DataFrame(small, columns=["length", "width", "one"])
+    whole = C45Classifier().fit(X, y)
+    with pytest.warns(UserWarning, match="column ('length'|0), and 1 more columns, cannot be cut.*min_gap=1e-05"):
+        assert C45Classifier().fit(small, y).n_leaves_ == 1
+    for gap in (0, 1e-10):
+        tree = C45Classifier(min_gap=gap).fit(small, y)
+        assert np.array_equal(tree.trees_.feature, whole.trees_.feature)
+        assert tree.score(small, y) == whole.score(X, y) > 0.9
+    with pytest.warns(UserWarning, match="min_gap"):
+        assert RuleSetClassifier().fit(small, y).n_rules_ == 0
+    assert RuleSetClassifier(min_gap=0).fit(small, y).score(small, y) > 0.9
+    with pytest.warns(UserWarning, match="min_gap=0.2 "):
+        assert C45Classifier(min_gap=0.2).fit([[0.0], [0.1], [0.2]], [0, 1, 1]).n_leaves_ == 1
+
+
 def test_release_8_takes_a_test_that_gains_nothing_and_j48_does_not():
     X = np.array([["a", "a"], ["a", "b"], ["b", "a"], ["b", "b"]] * 10)
     y = X[:, 0] == X[:, 1]
@@ -259,6 +283,7 @@ def test_bad_parameters_are_named_and_a_fitted_model_survives():
     for name, value in (
         ("confidence", 1.0),
         ("min_objects", 0),
+        ("min_gap", -1e-9),
         ("variant", "j4.8"),
         ("n_folds", 1),
         ("prune", "reduced"),

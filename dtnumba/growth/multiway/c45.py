@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from dtnumba.trees.layout import Trees
 
 
-_GAP = 1e-5  # values no farther apart are not parted
 _HAIR = 1e-6  # sums of weights are compared with so much play
 _BELOW_AVERAGE = 1e-3  # a gain may lack so much of the average
 _LEAST_SHARE, _MOST_OF_CUT = 0.1, 25.0  # of the rows of an average class; a side of a cut never needs more rows
@@ -50,6 +49,7 @@ class _QuinlanFields(NamedTuple):
     first_code: np.ndarray  # (p + 1,) int64: where those of a column begin
     is_wide: np.ndarray  # (p,) bool: columns of so many categories that they are no part of the average
     min_objects: float
+    min_gap: float  # values no farther apart are not parted
     n_classes: int
     is_charged: bool  # whether a cut pays for the choice among cuts
     has_floor: bool  # whether a gain below average disqualifies
@@ -75,7 +75,7 @@ class QuinlanRatio(_QuinlanFields):
 
     def is_candidate(self, feature, last, following, below, above):
         first = self.first_code[feature]
-        if self.values[first + following] <= self.values[first + last] + _GAP:
+        if self.values[first + following] <= self.values[first + last] + self.min_gap:
             return False
         least = _LEAST_SHARE * (below + above) / self.n_classes
         least = self.min_objects if least <= self.min_objects else min(least, _MOST_OF_CUT)
@@ -136,6 +136,7 @@ def quinlan_ratio(bins, nominal, n_rows, total, n_classes, options):
         first_code=np.asarray(bins.first_code, np.int64),
         is_wide=is_wide,
         min_objects=float(options.min_objects),
+        min_gap=float(options.min_gap),
         n_classes=n_classes,
         is_charged=bool(options.mdl_correction),
         has_floor=bool(options.average_gain_rule),
@@ -150,6 +151,7 @@ class C45Options:
     """The options of a C45Classifier that growth reads."""
 
     min_objects: float
+    min_gap: float
     subset: bool
     binary_splits: bool
     mdl_correction: bool
