@@ -48,6 +48,9 @@ class SubtreeKernels(NamedTuple):
     below: Any = 0  # grow_subtree
     small: Any = 0  # grow_few_rows; 0: subtrees of few rows are grown like others
     levels: Any = 0  # search_levels; 0: there are no categories
+    look: Any = 0  # look_at_some, divide_some and fill_some; 0: one thread grows alone
+    divide: Any = 0
+    fill: Any = 0  # 0 also where no tables are kept
 
 
 class Job(NamedTuple):
@@ -93,6 +96,13 @@ class Subtree(NamedTuple):
 
     job: Job
     scratch: Scratch
+
+
+@inline
+def smaller_child(nodes, left):
+    """Return which of two children, ``left`` and the one behind it, has fewer rows; the left one where it is a tie."""
+    n_left = nodes[left, col.STOP] - nodes[left, col.START]
+    return left if n_left <= nodes[left + 1, col.STOP] - nodes[left + 1, col.START] else left + 1
 
 
 @inline

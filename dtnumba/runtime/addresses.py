@@ -10,8 +10,8 @@ import numpy as np
 from llvmlite import ir
 from numba import _helperlib, int64
 from numba._dispatcher import compute_fingerprint
-from numba.core import types
-from numba.core.cgutils import alloca_once
+from numba.core import config, types
+from numba.core.cgutils import alloca_once, if_unlikely
 from numba.extending import intrinsic
 
 from dtnumba.runtime.disk_cache import holds
@@ -29,10 +29,13 @@ if COMPILED:
             word, address = ir.IntType(64), ir.IntType(8).as_pointer()
             result = alloca_once(builder, word)
             kind = ir.FunctionType(ir.IntType(32), [word.as_pointer(), address, address, word, word, word])
-            unread = builder.bitcast(alloca_once(builder, word), address)  # an exception, which kernels do not raise
+            unread = builder.bitcast(alloca_once(builder, word), address)  # what an exception says
             to_address = builder.inttoptr if args[1].type == word else builder.bitcast
             given = [result, unread, to_address(args[1], address), *args[2:]]
-            builder.call(builder.inttoptr(args[0], kind.as_pointer()), given)
+            status = builder.call(builder.inttoptr(args[0], kind.as_pointer()), given)
+            if config.BOUNDSCHECK:  # the only reason for which a kernel raises
+                with if_unlikely(builder, builder.icmp_signed("!=", status, status.type(0))):
+                    context.call_conv.return_user_exc(builder, IndexError, ("a kernel reached past an array",))
             return builder.load(result)
 
         return types.int64(types.int64, pointer, types.int64, types.int64, types.int64), codegen
@@ -85,8 +88,15 @@ def call_entry(code, a, b, c):
         return 1
     returned = (ctypes.c_int64 * 2)()
     here = ctypes.addressof(returned)
-    _ENTRY(address)(here, here + 8, ctypes.addressof(memory), a, b, c)
+    demand_success(_ENTRY(address)(here, here + 8, ctypes.addressof(memory), a, b, c))
     return returned[0]
+
+
+def demand_success(failed):
+    """Raise RuntimeError where the status of a kernel says that it raised, which only those with bounds checks do."""
+    if failed:
+        msg = "a kernel raised an exception, which it cannot pass on; NUMBA_DISABLE_JIT=1 shows it"
+        raise RuntimeError(msg)
 
 
 # Releases the GIL. Numba's convention: where the result goes, where an exception goes, the arguments.

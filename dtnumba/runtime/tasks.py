@@ -1,7 +1,12 @@
 # mypy: ignore-errors
 # ruff: noqa: D103
-"""The one parallel loop of the package: a task runs on several workers, which take tickets for its items."""
+"""A task runs on several workers, which take tickets for its items: in the one parallel loop of the package, or beside.
 
+Forests and predictions run in the loop. A single tree, and the tables it is grown on, run on threads beside this one.
+"""
+
+import _thread
+import contextlib
 import ctypes
 import os
 import sys
@@ -15,7 +20,15 @@ from numba.core import config, types
 from numba.core.cgutils import alloca_once
 from numba.extending import intrinsic
 
-from dtnumba.runtime.addresses import are_compiled, are_loaded, code_for, entry_of, entry_with_memory
+from dtnumba.runtime.addresses import (
+    are_compiled,
+    are_loaded,
+    code_for,
+    demand_success,
+    entry_of,
+    entry_with_memory,
+)
+from dtnumba.runtime.cores import cores
 from dtnumba.runtime.kernels import COMPILED, by_type, entry, kernel, kernel_type
 from dtnumba.runtime.records import Twin, own_copy
 from dtnumba.runtime.side_by_side import is_rehearsal
@@ -154,15 +167,15 @@ def _is_done_before_it_compiles(code, steps):
 
 def n_workers(n_jobs):
     """Resolve ``n_jobs``: None is every core, but one core inside a worker of somebody else's pool."""
-    cores = config.NUMBA_NUM_THREADS
     if _pool_is_inherited:
         return 1
+    most = cores()
     if n_jobs is None:
         import multiprocessing
 
         is_main = threading.current_thread() is threading.main_thread()
-        return cores if is_main and multiprocessing.parent_process() is None else 1
-    return min(n_jobs, cores) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+        return most if is_main and multiprocessing.parent_process() is None else 1
+    return min(n_jobs, most) if n_jobs > 0 else max(1, most + 1 + n_jobs)
 
 
 def launch(task, workers=1, *, entitled=False, steps=None):
@@ -172,13 +185,8 @@ def launch(task, workers=1, *, entitled=False, steps=None):
     ``workqueue`` from a second Python thread (unless it is ``entitled``: the main thread waits for it). A task of few
     ``steps`` is run as the Python that it is written in where its code would have to be compiled first.
     """
-    code = code_of(task)
-    if not COMPILED or (steps is not None and _is_done_before_it_compiles(code, steps)):
-        with np.errstate(all="ignore"):  # as kernels do
-            run(task, 0)
-        return
-    if is_rehearsal():
-        entry_of(code)
+    code = _code_of_large(task, steps)
+    if code is None:
         return
     entry, memory = entry_with_memory(code)
     address = ctypes.addressof(memory)
@@ -187,9 +195,74 @@ def launch(task, workers=1, *, entitled=False, steps=None):
     else:
         unread = np.empty(2, np.int64)
         status = np.array([_ENTRY(entry)(unread.ctypes.data, unread.ctypes.data + 8, address, 0)])
-    if status.any():
-        msg = "a kernel raised an exception, which it cannot pass on; NUMBA_DISABLE_JIT=1 shows it"
-        raise RuntimeError(msg)
+    demand_success(status.any())
+
+
+class _Help:
+    """Threads that run a task beside the thread that launched it, each from when the system first runs it.
+
+    A thread that has not begun when the launcher is done never begins; nobody waits for it.
+    """
+
+    def __init__(self, code, leader_ends):
+        self.entry, self.memory = entry_with_memory(code)
+        self.code, self.leader_ends = code, leader_ends  # the record is kept as long as a thread may read it
+        self.lock, self.all_left = threading.Lock(), threading.Lock()
+        self.n_inside, self.is_over, self.status = 0, False, 0
+
+    def run(self, worker):
+        unread = (ctypes.c_int64 * 2)()
+        here = ctypes.addressof(unread)
+        self.status |= _ENTRY(self.entry)(here, here + 8, ctypes.addressof(self.memory), worker)
+
+    def come(self, worker):
+        with self.lock:
+            if self.is_over:
+                return
+            self.n_inside += 1
+        self.run(worker)
+        with self.lock:
+            self.n_inside -= 1
+            if self.is_over and self.n_inside == 0 and self.all_left.locked():
+                self.all_left.release()
+
+    def lead(self, workers):
+        with contextlib.suppress(RuntimeError):  # the system has no more threads
+            for worker in range(1, workers):
+                _thread.start_new_thread(self.come, (worker,))
+        self.run(0)
+        with self.lock:
+            self.is_over, is_alone = True, self.leader_ends or self.n_inside == 0
+            if not is_alone:
+                self.all_left.acquire()
+        if not is_alone:
+            self.all_left.acquire()
+        return self.status
+
+
+def launch_beside(task, workers=1, *, leader_ends=False, steps=None):
+    """Run a task as ``launch`` does, on threads of its own that join this one as soon as the system runs them.
+
+    A parallel loop ends with all its threads, so that on a busy machine it waits for one that has not even begun. Here
+    whoever launches waits for those only that have begun; or for nobody, where ``leader_ends`` the task: worker 0 comes
+    to its end when all is done, and the others then write nothing more.
+    """
+    code = _code_of_large(task, steps)
+    if code is not None:
+        demand_success(_Help(code, leader_ends).lead(1 if _pool_is_inherited else workers))
+
+
+def _code_of_large(task, steps):
+    """Return the kernel of a task, or None where it is done: in Python, or because only kernels are asked for."""
+    code = code_of(task)
+    if not COMPILED or (steps is not None and _is_done_before_it_compiles(code, steps)):
+        with np.errstate(all="ignore"):  # as kernels do
+            run(task, 0)
+        return None
+    if is_rehearsal():
+        entry_of(code)
+        return None
+    return code
 
 
 def _may_enter_pool(*, entitled):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.runtime.kernels import inline, kernel_type
-from dtnumba.runtime.tasks import launch, take_ticket
+from dtnumba.runtime.tasks import launch_beside, take_ticket
 from dtnumba.tables.bin_codes import ROWS_AT_ONCE, TABLE, CodeRows, cells_of_edges, no_cells
 from dtnumba.tables.cells import values_of
 from dtnumba.tables.floats import floor_to, midpoint
@@ -186,7 +186,7 @@ def make_bins(table, kept, most, workers):
         scratch, counter = sort_scratch(bits.flat, len(sample), threads, with_rows=False), np.zeros(1, np.int64)
         ends = low.view(bits.flat.dtype), high.view(bits.flat.dtype)
         task = MakeBins(bits, form, scratch, sample, first, most, n_codes, *ends, exhaustive, counter)
-        launch(task, threads, steps=len(sample) * cells.n_columns)
+        launch_beside(task, threads, steps=len(sample) * cells.n_columns)
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
     used = np.arange(MOST_BINS) < n_codes[:, None]
     low, high = (part.astype(np.float64)[used] for part in (low, high))
@@ -247,7 +247,7 @@ def _find_strays(table, bins, codes, workers, claims=None, columns=None):
             CodeRows(cells, edges, values, bins.n_codes, claims, wanted, codes, first, stray, places, counter),
             cells.n_rows * cells.n_columns,
         )
-        launch(task, workers if n_cells >= PARALLEL_CELLS else 1, steps=4 * n_cells)
+        launch_beside(task, workers if n_cells >= PARALLEL_CELLS else 1, steps=4 * n_cells)
     return stray != 0
 
 
@@ -345,7 +345,7 @@ def rank_codes(table, kept, workers):
         threads = workers if n * cells.n_columns >= PARALLEL_CELLS else 1
         scratch, counter = sort_scratch(bits.flat, n, threads), np.zeros(1, np.int64)
         out = distinct.view(bits.flat.dtype)
-        launch(RankColumns(bits, form, scratch, kept, codes, first, out, n_codes, counter), threads)
+        launch_beside(RankColumns(bits, form, scratch, kept, codes, first, out, n_codes, counter), threads)
     values = np.concatenate([distinct[f * n : f * n + n_codes[f]] for f in range(p)])
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
     bins = Bins(n_codes, first_code, values, values, np.ones(p, bool))

@@ -11,7 +11,7 @@ import numpy as np
 
 from dtnumba.runtime.kernels import inline, kernel, outlined
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.tasks import each_item, launch
+from dtnumba.runtime.tasks import each_item, launch_beside
 
 # Records of a presorted sequence: the row, and what was true of it where it stands.
 NEW = np.uint32(1 << 31)  # its value differs from the one before
@@ -237,7 +237,7 @@ def presort(table, kept, n_orders, workers):
         bits, form = bits_of(cells)
         threads = workers if len(kept) * cells.n_columns >= PARALLEL_CELLS else 1
         scratch = sort_scratch(bits.flat, len(kept), threads)
-        launch(SortColumns(bits, form, scratch, kept, order, first, np.zeros(1, np.int64)), threads)
+        launch_beside(SortColumns(bits, form, scratch, kept, order, first, np.zeros(1, np.int64)), threads)
     return order
 
 

@@ -89,3 +89,38 @@ def test_entries_that_are_there_are_not_compiled_again():
     n = len(read.signatures)
     compile_entries([code_for(read, record)])
     assert len(read.signatures) == n == 1
+
+
+OUTSIDE = """
+import numpy as np
+from typing import NamedTuple
+from dtnumba.runtime.addresses import call_at, call_entry, code_for, entry_of
+from dtnumba.runtime.kernels import entry, kernel_type
+
+@kernel_type
+class Row(NamedTuple):
+    numbers: np.ndarray
+    inner: int
+
+@entry
+def read(row, a, b, c):
+    return np.int64(row.numbers[a])
+
+@entry
+def hand_on(row, a, b, c):
+    return call_at(row.inner, row, a, b, c)
+
+row = Row(np.arange(5), 0)
+row = row._replace(inner=entry_of(code_for(read, row)))
+for kernel in (read, hand_on):
+    print(call_entry(code_for(kernel, row), 4, 0, 0))
+    try:
+        call_entry(code_for(kernel, row), 5, 0, 0)
+    except RuntimeError as error:
+        print(type(error).__name__)
+"""
+
+
+@compiled_only
+def test_the_leg_with_bounds_checks_hears_of_kernels_called_by_address(run_python):
+    assert run_python(OUTSIDE, NUMBA_BOUNDSCHECK=1).split() == ["4", "RuntimeError"] * 2

@@ -3,8 +3,8 @@
 """Grow a tree: look at a node, divide it, go on with its children; an explicit frontier, never recursion.
 
 Depth first the frontier is a stack, best first a heap on the gain; the tree is the same when nothing limits it, because
-a node's split depends on its rows and its path alone. Large nodes are worked on by all threads together, feature by
-feature; once they are small, whole subtrees are shared out.
+a node's split depends on its rows and its path alone. Where several threads grow a tree, a crew shares out what a node
+takes (``crew``); the loop is the same.
 """
 
 from typing import NamedTuple
@@ -13,19 +13,14 @@ import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN, choose
 from dtnumba.growth import columns as col
-from dtnumba.growth.nodes import Candidates, Scratch, Subtree, SubtreeKernels, Work, with_limits, with_monotone
+from dtnumba.growth.binary.crew import ROW_BITS, Alone, hand_on, leave, look, part_rows, prepare
+from dtnumba.growth.nodes import Candidates, Scratch, SubtreeKernels, Work, smaller_child, with_limits, with_monotone
 from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.interactions import allowed, note_parent
 from dtnumba.growth.policies.monotonic import bound_children, for_node
 from dtnumba.growth.policies.node_order import is_best_first, pop, push
 from dtnumba.growth.policies.significance_test import rejects
-from dtnumba.growth.splitters.contract import (
-    begin,
-    divide,
-    inherit,
-    release,
-    score_features,
-)
+from dtnumba.growth.splitters.contract import divide, divide_share, fill_table, release, score_features
 from dtnumba.growth.splitters.scans.scan_packed_bins import MOST_CUTS
 from dtnumba.growth.targets.contract import (
     block_size,
@@ -41,9 +36,9 @@ from dtnumba.growth.targets.contract import (
 )
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import call_at, codes_for, entry_of
-from dtnumba.runtime.kernels import by_having, by_type, entry, inline, kernel, kernel_type
+from dtnumba.runtime.kernels import by_having, by_type, entry, inline, kernel_type
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.records import address_of, own_copy, worker_part
+from dtnumba.runtime.records import address_of, own_copy
 from dtnumba.runtime.tasks import take_ticket
 
 # Deepest stack of a depth-first growth that takes the smaller child first: it halves at every push.
@@ -149,26 +144,26 @@ at_node = by_having("for_node", _narrow, _as_it_is)
 
 
 @inline
-def find_split(job, scratch, node):
+def find_split(crew, job, scratch, node):
     """Look for the best split of an open node and write it, or make the node a leaf."""
-    _among_allowed(job.features, job, scratch, node)
+    _among_allowed(job.features, crew, job, scratch, node)
 
 
 # Where nothing is constrained, job and scratch go through untouched: to return a record is to copy it.
-def _among_some(features, job, scratch, node):
-    _within_bounds(job.limits.monotone, job, allowed(features, job.growing, scratch, node), node)
+def _among_some(features, crew, job, scratch, node):
+    _within_bounds(job.limits.monotone, crew, job, allowed(features, job.growing, scratch, node), node)
 
 
-def _among_all(features, job, scratch, node):
-    _within_bounds(job.limits.monotone, job, scratch, node)
+def _among_all(features, crew, job, scratch, node):
+    _within_bounds(job.limits.monotone, crew, job, scratch, node)
 
 
-def _bounded(rule, job, scratch, node):
-    _seek(job, _narrow(rule, job, node), scratch, node)
+def _bounded(rule, crew, job, scratch, node):
+    _seek(crew, job, _narrow(rule, job, node), scratch, node)
 
 
-def _unbounded(rule, job, scratch, node):
-    _seek(job, job, scratch, node)
+def _unbounded(rule, crew, job, scratch, node):
+    _seek(crew, job, job, scratch, node)
 
 
 _among_allowed = by_having("allowed", _among_some, _among_all)
@@ -176,7 +171,7 @@ _within_bounds = by_having("for_node", _bounded, _unbounded)
 
 
 @inline
-def _seek(job, own_job, scratch, node):
+def _seek(crew, job, own_job, scratch, node):
     """Look for the best split among the features of ``scratch``; ``own_job`` knows the bounds of the node's value.
 
     A constant feature counts among those drawn, but drawing goes on while every one so far was constant (scikit-learn's
@@ -193,11 +188,11 @@ def _seek(job, own_job, scratch, node):
     weight, n_candidates = weight_of(target, total), np.int64(0)
     if weight >= 2.0 * limits.min_weight_leaf and not is_pure(target, total, splitter, start, stop):
         rank_rows(target, splitter, start, stop)
-        begin(splitter, growing, target, limits, scratch.own, node)
-        last, varying = min(limits.n_drawn, p), 0
+        prepare(crew, job, scratch, node)
+        last, varying = min(limits.n_drawn, p), np.int64(0)
         while varying == 0 and n_candidates < p:
             draw(job.features, scratch, growing.keys[node], n_candidates, last)
-            varying = score_features(splitter, own_job, scratch, node, n_candidates, last, total)
+            varying = np.int64(look(crew, job, own_job, scratch, node, n_candidates, np.int64(last), total))
             n_candidates, last = last, last + 1
         list_drawn(job.features, scratch, n_candidates)
     choose_split(job, scratch, node, n_candidates, weight)
@@ -281,12 +276,12 @@ def constrain_children(job, scratch, node, left):
 
 
 @inline
-def grow_below(subtree, job, scratch, root, floor):
+def grow_below(crew, subtree, job, scratch, root, floor):
     """Grow everything below an open node; nodes of at most ``floor`` rows are left open.
 
     ``job`` and ``scratch`` are the subtree's, where LLVM keeps them in registers.
     """
-    growing, splitter, limits = job.growing, job.splitter, job.limits
+    growing, limits = job.growing, job.limits
     nodes, frontier, n_leaves, n_frontier = growing.nodes, scratch.frontier, np.int64(1), np.int64(0)
     small = large = np.int64(root)
     while True:
@@ -298,9 +293,9 @@ def grow_below(subtree, job, scratch, root, floor):
                     if job.calls.small != 0 and is_small(job.small, job, scratch, node):
                         call_at(job.calls.small, subtree, node, np.int64(0), np.int64(0))
                     else:
-                        find_split(job, scratch, node)
+                        find_split(crew, job, scratch, node)
                 else:
-                    release(splitter, growing, scratch.own, node)
+                    leave(crew, job, scratch, node)
         for k in range(2 if small != large else 1):
             node = large if k == 0 else small
             if nodes[node, col.FEATURE] >= 0 and nodes[node, col.LEFT] == col.LEAF:  # split, and not divided yet
@@ -311,28 +306,14 @@ def grow_below(subtree, job, scratch, root, floor):
         node = pop(limits, growing, frontier, n_frontier)
         left = take_pair(growing, scratch.place)
         n_leaves, n_frontier = n_leaves + 1, n_frontier - 1
-        border = divide(splitter, job, scratch, node)
+        border = part_rows(crew, job, scratch, node)
         add_children(growing, limits, node, border, left)
         constrain_children(job, scratch, node, left)
-        inherit(splitter, growing, job.target, scratch.own, node, left)
-        small = (
-            left
-            if 2 * (border - nodes[node, col.START]) <= nodes[node, col.STOP] - nodes[node, col.START]
-            else left + 1
-        )
+        hand_on(crew, job, scratch, node, left)
+        small = smaller_child(nodes, left)
         large = 2 * left + 1 - small
     for i in range(n_frontier):
         nodes[frontier[i], col.FEATURE] = col.LEAF
-
-
-@kernel
-def choose_tested_split(job, scratches, node, n, weight):
-    """Choose the split of a node that all threads scored; a test reads its rows and their sums."""
-    scratch, growing = worker_part(scratches, np.int64(0)), job.growing
-    start, stop = growing.nodes[node, col.START], growing.nodes[node, col.STOP]
-    total = sum_rows(job.target, job.splitter, zero(job.target, scratch.work.total), start, stop)
-    store(job.target, total, growing.sums[node, 0])
-    choose_split(job, scratch, node, n, weight)
 
 
 @entry
@@ -340,7 +321,7 @@ def grow_subtree(subtree, root, floor, _):
     """Grow everything below an open node; nodes of at most ``floor`` rows are left open."""
     own = own_copy(subtree)
     own.scratch.here[0] = address_of(subtree)
-    grow_below(subtree, own.job, own.scratch, root, floor)
+    grow_below(Alone(), subtree, own.job, own.scratch, root, floor)
     return np.int64(0)
 
 
@@ -352,36 +333,50 @@ def grow_few_rows(subtree, root, _, __):
     return np.int64(0)
 
 
-def kernels_of(subtree):
+@entry
+def look_at_some(subtree, node, first, last):
+    """Fill the candidates of features [first, last) of an open node; return how many vary."""
+    own = own_copy(subtree)
+    job, scratch = own.job, own.scratch
+    scratch.here[0] = address_of(subtree)
+    total = load(job.target, job.growing.sums[node, 0], scratch.work.total)
+    own_job = at_node(job.limits.monotone, job, node)
+    return np.int64(score_features(job.splitter, own_job, scratch, node, first, last, total))
+
+
+@entry
+def divide_some(subtree, node, first, last):
+    """Move the rows of a node and return the border; or a piece of that work, where there is a ``last``."""
+    own = own_copy(subtree)
+    own.scratch.here[0] = address_of(subtree)
+    if last < 0:
+        return np.int64(divide(own.job.splitter, own.job, own.scratch, node))
+    return np.int64(divide_share(own.job.splitter, own.job, own.scratch, node, first, last))
+
+
+@entry
+def fill_some_columns(subtree, slot, rows, columns):
+    """Add a range of rows to a range of columns of a table."""
+    own, mask = own_copy(subtree), (np.int64(1) << ROW_BITS) - 1
+    start, stop, first, last = rows >> ROW_BITS, rows & mask, columns >> ROW_BITS, columns & mask
+    fill_table(own.job.splitter, own.job.target, own.scratch.own, slot, start, stop, first, last)
+    return np.int64(0)
+
+
+def kernels_of(subtree, *, in_crew=False):
     """Return the kernels that growth of such a subtree is made of, by their names in SubtreeKernels."""
     job, kernels = subtree.job, {"below": grow_subtree}
     if not isinstance(job.small, LikeOthers):
         kernels["small"] = grow_few_rows
     if hasattr(job.splitter, "kernel"):
         kernels["levels"] = job.splitter.kernel
+    if in_crew:
+        kernels |= {"look": look_at_some, "divide": divide_some}
+        if getattr(job.splitter, "keeps_tables", False):
+            kernels["fill"] = fill_some_columns
     return codes_for(kernels, subtree)
 
 
 def calls_of(kernels):
     """Return the addresses of these kernels."""
     return SubtreeKernels(**{name: entry_of(code) for name, code in kernels.items()})
-
-
-@kernel_type
-class GrowSubtrees(NamedTuple):
-    """Grow subtrees below open nodes, each by whichever worker is free."""
-
-    job: object
-    scratches: object
-    roots: np.ndarray  # (k,) int64, largest first
-    counter: np.ndarray
-
-    def run(self, worker):
-        scratch = worker_part(self.scratches, worker)
-        subtree = Subtree(self.job, scratch)
-        scratch.place[0] = scratch.place[1] = 0
-        while True:
-            k = take_ticket(self.counter)
-            if k >= len(self.roots):
-                break
-            call_at(self.job.calls.below, subtree, self.roots[k], np.int64(0), np.int64(0))

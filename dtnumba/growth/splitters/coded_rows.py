@@ -2,8 +2,6 @@
 # ruff: noqa: D102
 """Rows in node order, divided by their codes: the base of all splitters over codes."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN
@@ -11,9 +9,8 @@ from dtnumba.growth import columns as col
 from dtnumba.growth.splitters.candidates import NOTHING, all_are_legal, is_heavier, record_split
 from dtnumba.growth.splitters.partition import partition_by_level, partition_rows
 from dtnumba.growth.targets.contract import add, rest, split_score, zero
-from dtnumba.runtime.kernels import by_having, by_type, inline, kernel_type
+from dtnumba.runtime.kernels import by_having, by_type, inline
 from dtnumba.runtime.records import replacing
-from dtnumba.runtime.tasks import launch, take_ticket
 
 with_row_list, with_row_number, with_code_table = replacing("rows"), replacing("n_rows"), replacing("codes")
 
@@ -46,20 +43,18 @@ class CodedRows:
             border = partition_rows(self.rows, o * self.n_rows, start, stop, self.codes, split, scratch.own.buffer)
         return border
 
-    def divide_together(self, nodes, node, buffer, workers):
-        split = nodes[node, [col.FEATURE, col.LAST_LEFT, col.MISSING_LEFT]]
-        start, stop = int(nodes[node, col.START]), int(nodes[node, col.STOP])
-        edges, borders = np.linspace(start, stop, workers + 1).astype(np.int64), np.empty(workers, np.int64)
-        n_left = 0
-        for o in range(self.n_orders):
-            base = o * self.n_rows
-            launch(PartitionBlocks(self, buffer, edges, borders, split, base, np.zeros(1, np.int64)), workers)
-            rows = self.rows[base : base + self.n_rows]
-            lefts = [rows[first:border] for first, border in zip(edges, borders, strict=False)]
-            rights = [rows[border:last] for border, last in zip(borders, edges[1:], strict=True)]
-            rows[start:stop] = np.concatenate(lefts + rights)
-            n_left = sum(map(len, lefts))
-        return start + n_left
+    def shares_of_division(self, job, node):
+        nodes = job.growing.nodes
+        start, stop = np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP])
+        return start, stop if self.n_orders == 1 else start, 2 * (stop - start)
+
+    def divide_share(self, job, scratch, node, first, last):
+        nodes, f = job.growing.nodes, job.growing.nodes[node, col.FEATURE]
+        split = (f, nodes[node, col.LAST_LEFT], self.n_codes[f], nodes[node, col.MISSING_LEFT])
+        return partition_rows(self.rows, np.int64(0), first, last, self.codes, split, scratch.own.buffer)
+
+    def finish_division(self, job, scratch, node, borders, step):
+        return _join_blocks(self.rows, job.growing.nodes, node, borders, step, scratch.own.buffer)
 
     def divide_by_level(self, start, stop, codes, column, side, buffer):
         border = start
@@ -68,29 +63,23 @@ class CodedRows:
         return border
 
 
-@kernel_type
-class PartitionBlocks(NamedTuple):
-    """Divide blocks of a node's rows by their codes, each by whichever worker is free; the blocks are joined after."""
-
-    splitter: object
-    buffer: np.ndarray  # (workers, places, n) uint32
-    edges: np.ndarray  # (n_blocks + 1,) int64
-    borders: np.ndarray  # (n_blocks,) int64 out
-    split: np.ndarray  # (3,) int64: feature, last code left, whether missing goes left
-    base: int
-    counter: np.ndarray
-
-    def run(self, worker):
-        splitter, feature = self.splitter, self.split[0]
-        split = feature, self.split[1], splitter.n_codes[feature], self.split[2]
-        while True:
-            k = take_ticket(self.counter)
-            if k >= len(self.borders):
-                break
-            buffer, edges = self.buffer[worker, 0], self.edges
-            self.borders[k] = partition_rows(
-                splitter.rows, self.base, edges[k], edges[k + 1], splitter.codes, split, buffer
-            )
+@inline
+def _join_blocks(rows, nodes, node, borders, step, buffer):
+    """Put what went left in blocks of a node's rows before what went right, both in their order; return the border."""
+    first, stop, k, n_right = np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP]), 0, np.int64(0)
+    at = first
+    while first < stop:
+        border, last = borders[k], min(first + step, stop)
+        for i in range(border - first if at < first else 0):
+            rows[at + i] = rows[first + i]
+        at += border - first
+        for i in range(last - border):
+            buffer[n_right + i] = rows[border + i]
+        n_right += last - border
+        first, k = last, k + 1
+    for i in range(n_right):
+        rows[at + i] = buffer[i]
+    return at
 
 
 class NothingKept:
@@ -98,11 +87,11 @@ class NothingKept:
 
     __slots__ = ()
 
-    def begin(self, growing, target, limits, own, node):
-        pass
+    def begin(self, growing, limits, own, node):
+        return np.int64(-1)
 
-    def inherit(self, growing, target, own, node, left):
-        pass
+    def inherit(self, growing, own, node, left):
+        return np.int64(-1)
 
     def release(self, growing, own, node):
         pass

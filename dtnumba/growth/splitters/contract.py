@@ -7,20 +7,34 @@ new_scratch(n, workers)                (Python) what workers need to grow subtre
                                        worker: arrays that ``per_worker`` made, of which ``worker_part`` takes one's
 row_at(i)                              the row at a position of the node order
 row_in_order(o, i)                     the same in the order of output o's target, where the target kind wants one
-begin(growing, target, limits, own, node)  prepare to look at a node; ``own`` is what pick gave
+begin(growing, limits, own, node)      prepare to look at a node, with a worker's scratch ``own``; return the table that
+                                       is to be filled from the node's rows, or -1
 score_features(job, scratch, node, first, last, total)
                                        fill the candidates of scratch.features[first:last]; return how many of these
                                        features are not constant
 divide(job, scratch, node)             move the rows of a node that has its split; return the border
 divide_by_level(start, stop, codes, column, side, buffer)
                                        move rows [start, stop) to the side that side[codes[row, column]] says
-inherit(growing, target, own, node, left)  hand on to the children (left and left + 1) what they can use
+inherit(growing, own, node, left)      hand on to the children (left and left + 1) what they can use; return the table
+                                       that is to be filled from the rows of the smaller one, or -1
+subtract(growing, own, node, left, slot)  after that: make the parent's table the larger one's
 release(growing, own, node)            forget what was kept for a node
 
-and for a tree that all threads grow together, in Python; left out, one thread does so:
+where tables are kept (``keeps_tables`` in Python):
 
-divide_together(nodes, node, buffer, workers)  ``divide``, a part of the work a worker
-fill_together(target, start, stop, workers)    histograms of the rows at [start, stop), one int64 array
+clear_table(own, slot)                 make a table that of no rows
+fill_table(target, own, slot, start, stop, first, last)  add the rows at [start, stop) to columns [first, last)
+add_table(own, slot, other)            add the spare table of another worker's scratch
+spare_slot(own)                        the table of a worker that is never kept
+table_cells()                          how many numbers a table has
+with_tables_of(own, other)             a worker's scratch with the tables of another one's
+
+and for a tree that several threads grow together; left out, one thread divides a node:
+
+shares_of_division(job, node)          (first, last, work): ``divide`` as a range that can be cut into pieces
+prepare_division(job, node)            what comes before these
+divide_share(job, scratch, node, first, last)  one piece; return a number that ``finish_division`` finds in ``borders``
+finish_division(job, scratch, node, borders, step)  after pieces of ``step``; return the border
 
 and for forests:
 
@@ -35,10 +49,65 @@ kernel                                 (Python) a kernel of its own that it call
 grows_small                            (Python) whether small subtrees may be grown from ``codes`` and ``rows`` alone
 """
 
+import numpy as np
+
 from dtnumba.runtime.kernels import by_type
 
 begin, score_features, divide = map(by_type, ("begin", "score_features", "divide"))
 inherit, release, with_rows = map(by_type, ("inherit", "release", "with_rows"))
+
+
+def _not_in_shares(splitter, job, node):
+    return np.int64(0), np.int64(0), np.int64(0)
+
+
+def _nothing_before(splitter, job, node):
+    pass
+
+
+def _no_share(splitter, job, scratch, node, first, last):
+    return np.int64(0)
+
+
+def _no_table_left(splitter, growing, own, node, left, slot):
+    pass
+
+
+def _no_table(splitter, own, slot):
+    pass
+
+
+def _no_tables(splitter, own, slot, other):
+    pass
+
+
+def _nothing_filled(splitter, target, own, slot, start, stop, first, last):
+    pass
+
+
+def _no_slot(splitter, own):
+    return np.int64(0)
+
+
+def _own_tables(splitter, own, other):
+    return own
+
+
+def _no_cells(splitter):
+    return np.int64(0)
+
+
+def _not_divided(splitter, job, scratch, node, borders, step):
+    return np.int64(0)
+
+
+shares_of_division = by_type("shares_of_division", _not_in_shares)
+prepare_division = by_type("prepare_division", _nothing_before)
+divide_share, finish_division = by_type("divide_share", _no_share), by_type("finish_division", _not_divided)
+subtract, clear_table = by_type("subtract", _no_table_left), by_type("clear_table", _no_table)
+fill_table, add_table = by_type("fill_table", _nothing_filled), by_type("add_table", _no_tables)
+spare_slot, table_cells = by_type("spare_slot", _no_slot), by_type("table_cells", _no_cells)
+with_tables_of = by_type("with_tables_of", _own_tables)
 
 
 def _same(splitter, codes):

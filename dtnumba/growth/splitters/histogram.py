@@ -13,21 +13,24 @@ import numpy as np
 
 from dtnumba.criteria.contract import chooses_by_more
 from dtnumba.growth import columns as col
+from dtnumba.growth.nodes import smaller_child
 from dtnumba.growth.policies.feature_sampling import side_by_side
 from dtnumba.growth.splitters.coded_rows import CodedRows, NothingKept, score_two_rows
+from dtnumba.growth.splitters.contract import spare_slot, table_cells
 from dtnumba.growth.splitters.fill_tables import fill_some, mark_occupied
 from dtnumba.growth.splitters.scans.scan_bins import Tables, scan_bins
 from dtnumba.growth.splitters.scans.scan_ranked import score_ranked_codes
 from dtnumba.growth.targets.contract import is_ranked, item_of, packed_for, put_item
 from dtnumba.runtime.kernels import by_class, by_type, inline, kernel_type
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.tasks import launch, take_ticket
+from dtnumba.runtime.records import replacing
 
 # Below this many rows, walking the occupied bins beats clearing and scanning whole tables.
 WHOLE_TABLE_ROWS = 1024
 # Dense tables a worker may keep: enough for log2(rows) open nodes where memory allows.
 KEPT_TABLES, KEPT_BYTES = 24, 1 << 28
 _ONE = np.uint64(1)
+_with_tables = replacing("tables")
 
 
 @kernel_type
@@ -68,32 +71,38 @@ class Histogram(CodedRows, _HistogramFields):
     def copies_codes(self):
         return True
 
+    @property
+    def keeps_tables(self):
+        return True
+
     def slot_of(self, nodes, node):
         return np.int64(nodes[node, col.SLOT])
 
-    def begin(self, growing, target, limits, own, node):
+    def begin(self, growing, limits, own, node):
         nodes = growing.nodes
-        if limits.n_drawn < self.codes.shape[1] or nodes[node, col.STOP] - nodes[node, col.START] < WHOLE_TABLE_ROWS:
-            return
-        if nodes[node, col.SLOT] == col.NO_SLOT:
-            nodes[node, col.SLOT] = _take_slot(own)
-            _fill_table(self, target, own, nodes[node, col.SLOT], nodes[node, col.START], nodes[node, col.STOP])
+        is_small = nodes[node, col.STOP] - nodes[node, col.START] < WHOLE_TABLE_ROWS
+        if limits.n_drawn < self.codes.shape[1] or is_small or nodes[node, col.SLOT] != col.NO_SLOT:
+            return np.int64(-1)
+        nodes[node, col.SLOT] = _take_slot(own)
+        return np.int64(nodes[node, col.SLOT])
 
     def score_features(self, job, scratch, node, first, last, total):
         return score_codes(job.target, self, job, scratch, node, first, last, total)
 
-    def inherit(self, growing, target, own, node, left):
+    def inherit(self, growing, own, node, left):
         nodes, slot = growing.nodes, growing.nodes[node, col.SLOT]
         if slot == col.NO_SLOT:
-            return
-        small, large = left, left + 1
-        if nodes[small, col.STOP] - nodes[small, col.START] > nodes[large, col.STOP] - nodes[large, col.START]:
-            small, large = large, small
+            return np.int64(-1)
+        large = 2 * left + 1 - smaller_child(nodes, left)
         if nodes[large, col.FEATURE] == col.LEAF or nodes[large, col.STOP] - nodes[large, col.START] < WHOLE_TABLE_ROWS:
             _give_slot(own, slot)
-            return
-        other, size = _take_slot(own), self.codes.shape[1] * self.n_bins * self.width
-        _fill_table(self, target, own, other, nodes[small, col.START], nodes[small, col.STOP])
+            return np.int64(-1)
+        return np.int64(_take_slot(own))
+
+    def subtract(self, growing, own, node, left, other):
+        nodes, slot, size = growing.nodes, np.int64(growing.nodes[node, col.SLOT]), table_cells(self)
+        small = smaller_child(nodes, left)
+        large = 2 * left + 1 - small
         for k in range(size):
             own.tables[slot * size + k] -= own.tables[other * size + k]
         nodes[large, col.SLOT] = slot
@@ -105,37 +114,33 @@ class Histogram(CodedRows, _HistogramFields):
         else:
             _give_slot(own, other)
 
-    def fill_together(self, target, start, stop, workers):
-        n_blocks = min(workers, max(1, (stop - start) // WHOLE_TABLE_ROWS))
-        size = self.codes.shape[1] * self.n_bins * self.width
-        edges = np.linspace(start, stop, n_blocks + 1).astype(np.int64)
-        tables = np.zeros(n_blocks * size, np.int64)
-        launch(FillTogether(self, target, edges, tables, np.zeros(1, np.int64)), workers)
-        return tables.reshape(n_blocks, size).sum(axis=0)
+    def table_cells(self):
+        return np.int64(self.codes.shape[1] * self.n_bins * self.width)
+
+    def spare_slot(self, own):
+        return np.int64(len(own.free) - 2)
+
+    def with_tables_of(self, own, other):
+        return _with_tables(own, other.tables)
+
+    def clear_table(self, own, slot):
+        size = table_cells(self)
+        for k in range(slot * size, (slot + 1) * size):
+            own.tables[k] = 0
+
+    def fill_table(self, target, own, slot, start, stop, first, last):
+        _fill_rows(self, target, own.tables, slot * table_cells(self), (start, stop), (first, last))
+
+    def add_table(self, own, slot, other):
+        size = table_cells(self)
+        to, at = slot * size, spare_slot(self, other) * size
+        for k in range(size):
+            own.tables[to + k] += other.tables[at + k]
 
     def release(self, growing, own, node):
         if growing.nodes[node, col.SLOT] != col.NO_SLOT:
             _give_slot(own, growing.nodes[node, col.SLOT])
             growing.nodes[node, col.SLOT] = col.NO_SLOT
-
-
-@kernel_type
-class FillTogether(NamedTuple):
-    """Fill one histogram a block of a node's rows; integers, so their sum is the node's to the bit."""
-
-    splitter: object
-    target: object
-    edges: np.ndarray  # (n_blocks + 1,) int64
-    tables: np.ndarray  # (n_blocks * table,) int64, zeros
-    counter: np.ndarray
-
-    def run(self, worker):
-        size = len(self.tables) // (len(self.edges) - 1)
-        while True:
-            k = take_ticket(self.counter)
-            if k >= len(self.edges) - 1:
-                break
-            fill_rows(self.splitter, self.target, self.tables, k * size, self.edges[k], self.edges[k + 1])
 
 
 @kernel_type
@@ -200,30 +205,23 @@ def _give_slot(own, slot):
 
 
 @inline
-def fill_rows(splitter, target, table, base, start, stop):
-    """Add rows [start, stop) of the node order to the tables of all features; unsigned positions, as in the scan."""
-    p, width = np.uint64(splitter.codes.shape[1]), np.uint64(splitter.width)
-    stride = np.uint64(splitter.n_bins) * width
-    for i in range(start, stop):
-        row, at = splitter.rows[i], np.uint64(base)
+def _fill_rows(splitter, target, table, base, rows, columns):
+    """Add a range of the node order to the tables of a range of columns; unsigned positions, as in the scan."""
+    width = np.uint64(splitter.width)
+    stride, first, last = np.uint64(splitter.n_bins) * width, np.uint64(columns[0]), np.uint64(columns[1])
+    begin = np.uint64(base) + first * stride
+    for i in range(rows[0], rows[1]):
+        row, at = splitter.rows[i], begin
         item = item_of(target, row)
-        for f in range(p):
+        for f in range(first, last):
             put_item(target, table, at + np.uint64(splitter.codes[row, f]) * width, item)
             at += stride
     if splitter.counted:
-        for i in range(start, stop):
-            row, at = splitter.rows[i], np.uint64(base) + width - _ONE
-            for f in range(p):
+        for i in range(rows[0], rows[1]):
+            row, at = splitter.rows[i], begin + width - _ONE
+            for f in range(first, last):
                 table[at + np.uint64(splitter.codes[row, f]) * width] += 1
                 at += stride
-
-
-@inline
-def _fill_table(splitter, target, own, slot, start, stop):
-    size = splitter.codes.shape[1] * splitter.n_bins * splitter.width
-    for k in range(slot * size, (slot + 1) * size):
-        own.tables[k] = 0
-    fill_rows(splitter, target, own.tables, slot * size, start, stop)
 
 
 def _score_codes(target, splitter, job, scratch, node, first, last, total):

@@ -18,8 +18,7 @@ from dtnumba.growth.splitters.partition import mark_sides, partition_sequence
 from dtnumba.growth.splitters.scans.scan_rows import scan_order
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.tasks import launch, take_ticket
-from dtnumba.tables.presort import MISSING, ROW
+from dtnumba.tables.presort import ROW
 
 
 @kernel_type
@@ -74,26 +73,25 @@ class Presorted(NothingKept, _PresortedFields):
         nodes = job.growing.nodes
         _mark(self, job.growing, node)
         start, stop = nodes[node, col.START], nodes[node, col.STOP]
-        # Where the children are leaves, only the order that names a node's rows must be right (and those of targets).
         ends = stop - start == 2 or nodes[node, col.DEPTH] + 1 >= self.last_depth
-        _divide_orders(self, start, stop, ends, scratch.own.buffer)
+        _divide_orders(self, start, stop, ends, 0, self.n_orders, scratch.own.buffer)
         return start + nodes[node, col.LEFT_ROWS]
 
-    def divide_together(self, nodes, node, buffer, workers):
-        start, stop = int(nodes[node, col.START]), int(nodes[node, col.STOP])
-        self._mark_sides(nodes, node, start, stop)
-        launch(PartitionTogether(self, buffer, start, stop, np.zeros(1, np.int64)), workers)
-        return start + int(nodes[node, col.LEFT_ROWS])
+    def shares_of_division(self, job, node):
+        n = np.int64(self.n_orders)
+        return np.int64(0), n, n * (job.growing.nodes[node, col.STOP] - job.growing.nodes[node, col.START])
 
-    def _mark_sides(self, nodes, node, start, stop):
-        """Mark which rows of a node go left (``partition.mark_sides`` in NumPy, which has nothing to compile)."""
-        base = nodes[node, col.FEATURE] * self.n_rows
-        records = self.order[base + start : base + stop]
-        goes_left = np.zeros(stop - start, np.uint8)
-        missing, missing_left = (records & MISSING) != 0, nodes[node, col.MISSING_LEFT]
-        goes_left[: nodes[node, col.LEFT_ROWS] - (missing.sum() if missing_left else 0)] = 1
-        goes_left[missing] = missing_left
-        self.side[records & ROW] = goes_left
+    def prepare_division(self, job, node):
+        _mark(self, job.growing, node)
+
+    def divide_share(self, job, scratch, node, first, last):
+        nodes = job.growing.nodes
+        ends = nodes[node, col.DEPTH] + 1 >= self.last_depth
+        _divide_orders(self, nodes[node, col.START], nodes[node, col.STOP], ends, first, last, scratch.own.buffer)
+        return np.int64(0)
+
+    def finish_division(self, job, scratch, node, borders, step):
+        return np.int64(job.growing.nodes[node, col.START] + job.growing.nodes[node, col.LEFT_ROWS])
 
     def divide_by_level(self, start, stop, codes, column, side, buffer):
         n_left = np.int64(0)
@@ -102,40 +100,15 @@ class Presorted(NothingKept, _PresortedFields):
             goes_left = side[codes[row, column]]
             self.side[row] = goes_left
             n_left += np.int64(goes_left)
-        _divide_orders(self, start, stop, stop - start == 2, buffer)
+        _divide_orders(self, start, stop, stop - start == 2, 0, self.n_orders, buffer)
         return start + n_left
 
 
-@kernel_type
-class PartitionTogether(NamedTuple):
-    """Divide the presorted orders of one node, each by whichever worker is free; the sides are marked already."""
-
-    splitter: object
-    buffer: np.ndarray  # (workers, places, n) uint32
-    start: int
-    stop: int
-    counter: np.ndarray
-
-    def run(self, worker):
-        while True:
-            f = take_ticket(self.counter)
-            if f >= self.splitter.n_orders:
-                break
-            partition_sequence(
-                self.splitter.order,
-                f * self.splitter.n_rows,
-                self.start,
-                self.stop,
-                self.splitter.side,
-                self.buffer[worker, 0],
-            )
-
-
 @inline
-def _divide_orders(splitter, start, stop, ends, buffer):
-    """Divide the order of every feature by the sides marked; where growth ends, only that which names the rows."""
+def _divide_orders(splitter, start, stop, ends, first, last, buffer):
+    """Divide orders [first, last) by the sides marked; where growth ends, only that which names the rows."""
     skips = splitter.n_features - 1 if ends else 0
-    for f in range(splitter.n_orders):
+    for f in range(first, last):
         if f == 0 or f > skips:
             partition_sequence(splitter.order, f * splitter.n_rows, start, stop, splitter.side, buffer)
 

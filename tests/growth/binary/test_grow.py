@@ -418,6 +418,26 @@ def test_the_number_of_threads_changes_no_bit(criterion, params):
         assert same_trees(alone.trees_, fit(sample, criterion, n_jobs=n_jobs, **params).trees_), n_jobs
 
 
+@pytest.mark.parametrize(("n_rows", "n_columns", "n_classes"), [(4200, 600, 2), (9000, 70, 9), (5000, 10, 300)])
+@pytest.mark.parametrize("limit", [{"max_depth": 6}, {"max_leaf_nodes": 40}], ids=str)
+def test_threads_fill_wide_tables_column_by_column(n_rows, n_columns, n_classes, limit):
+    """So large a table that workers fill it together instead of adding up their own."""
+    rng = np.random.default_rng(n_columns)
+    X = rng.normal(size=(n_rows, n_columns)).astype(np.float32)
+    drawn = rng.integers(0, n_classes, n_rows)
+    sample = Sample(X, np.where(drawn % 3 == 0, drawn, (X[:, 0] > 0) * 1), None)
+    alone = fit(sample, "gini", max_bins=255, **limit)
+    for n_jobs in (2, 3):
+        assert same_trees(alone.trees_, fit(sample, "gini", n_jobs=n_jobs, max_bins=255, **limit).trees_), n_jobs
+
+
+def test_labels_that_alternate_make_a_deep_tree_on_any_number_of_threads():
+    """Every split parts a row from all others, in a node that is large enough to be shared out."""
+    X = np.column_stack([np.arange(2 * PARALLEL_ROWS)] * 4).astype(float)
+    sample = Sample(X, np.arange(len(X)) % 2, None)
+    assert same_trees(fit(sample, "gini").trees_, fit(sample, "gini", n_jobs=3).trees_)
+
+
 @pytest.mark.parametrize("n_kept", [2, 3, 6, 7, 24])
 def test_threads_keep_few_tables_of_wide_data(monkeypatch, n_kept):
     """Each worker's list of free tables begins anew for subtrees, however many tables fit."""

@@ -1,0 +1,304 @@
+# mypy: ignore-errors
+# ruff: noqa: D102
+"""Who grows a subtree: one thread alone, or a thread that leads and others that help it.
+
+The leader grows the tree as any thread would. Where a node has many rows, it posts the work on a board: features to be
+looked at, rows to be divided, tables to be filled, each cut into items that whoever is free takes. Nodes of few rows
+are handed out whole. The leader takes items too and waits for those only that others have taken. Where they keep it
+waiting, because the system runs something else on their cores, it posts less and less: a share of the time is all that
+it risks. What is shared out never changes a bit.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba.growth import columns as col
+from dtnumba.growth.nodes import Subtree, in_hand, smaller_child, with_candidates, with_features, with_own
+from dtnumba.growth.splitters.contract import (
+    add_table,
+    begin,
+    clear_table,
+    divide,
+    fill_table,
+    finish_division,
+    inherit,
+    prepare_division,
+    release,
+    score_features,
+    shares_of_division,
+    spare_slot,
+    subtract,
+    table_cells,
+    with_tables_of,
+)
+from dtnumba.runtime.addresses import call_at
+from dtnumba.runtime.board import (
+    Board,
+    add_to,
+    begin_phase,
+    close,
+    has_item,
+    is_closed,
+    item_in,
+    look_at,
+    new_board,
+    rest,
+    take_away,
+    take_word,
+    wait_for,
+)
+from dtnumba.runtime.kernels import by_type, inline, kernel_type
+from dtnumba.runtime.memory import per_worker
+from dtnumba.runtime.records import worker_part
+
+# Entries of Board.phase
+_KIND, _NODE, _FIRST, _LAST, _STEP, _SLOT, _NUMBER = range(7)
+_LOOK, _DIVIDE, _FILL_ROWS, _FILL_COLUMNS = range(4)
+# Work is counted in rows times columns, of some 1.5 ns each. Less than this is not posted; items are about so large.
+_LEAST_WORK, _ITEM_WORK = 12_000, 40_000
+_NAP_WORK = 60_000  # that a thread would have done while it slept
+# Entries of Crew.account: all work so far, what others did of it, what the leader might have done while it waited.
+_ALL, _HELPED, _LOST = range(3)
+# A table larger than this is filled by columns, all workers in one; smaller ones by rows, and then added up.
+_TABLE_CELLS = 1 << 17
+_MOST_ITEMS = 4096
+# A range of rows, or of columns, is one number: its first, so many bits up, and its end.
+ROW_BITS = 31
+
+
+class Alone(NamedTuple):
+    """One thread grows a subtree."""
+
+
+@kernel_type
+class Crew(NamedTuple):
+    """One thread leads, worker 0, and others help it."""
+
+    board: Board
+    scratches: object  # of all workers
+    workers: int
+    roots: np.ndarray  # (m,) int64: subtrees handed out, each its root + 1; 0: not yet, or taken
+    handed: np.ndarray  # (1,) int64: how many so far
+    finished: np.ndarray  # (1,) int64: how many of them are grown
+    account: np.ndarray  # (3,) float64
+    borders: np.ndarray  # (items,) int64: of the blocks of rows that are divided
+    took: np.ndarray  # (workers,) int64: the last phase in which a worker filled its own table
+    passed: np.ndarray  # (workers, places, 1) int64: how many of ``roots`` a worker has seen taken
+
+    def look(self, job, own_job, scratch, node, first, last, total):
+        n_rows = np.int64(job.growing.nodes[node, col.STOP]) - job.growing.nodes[node, col.START]
+        work = n_rows * (last - first)
+        if last - first < 2 or not _is_shared(self, work):
+            return call_at(job.calls.look, in_hand(job, scratch), np.int64(node), first, last)
+        _describe(self, _LOOK, node, first, last, _step(work, last - first, self.workers))
+        _post(self, job, scratch, work)
+        return np.int64(look_at(self.board.sum))
+
+    def divide(self, job, scratch, node):
+        splitter = job.splitter
+        first, last, work = shares_of_division(splitter, job, node)
+        if last - first < 2 or not _is_shared(self, work):
+            return call_at(job.calls.divide, in_hand(job, scratch), np.int64(node), np.int64(0), np.int64(-1))
+        prepare_division(splitter, job, node)
+        step = _step(work, last - first, self.workers)
+        _describe(self, _DIVIDE, node, first, last, step)
+        _post(self, job, scratch, work)
+        return finish_division(splitter, job, scratch, node, self.borders, step)
+
+    def fill(self, job, scratch, slot, start, stop):
+        splitter, p = job.splitter, np.int64(job.n_features)
+        clear_table(splitter, scratch.own, slot)
+        work = (stop - start) * p
+        if not _is_shared(self, work):
+            rows, columns = start << ROW_BITS | stop, p
+            call_at(job.calls.fill, in_hand(job, scratch), slot, rows, columns)
+        elif table_cells(splitter) > _TABLE_CELLS:
+            _describe(self, _FILL_COLUMNS, start << ROW_BITS | stop, np.int64(0), p, _step(work, p, self.workers))
+            self.board.phase[_SLOT] = slot
+            _post(self, job, scratch, work)
+        else:
+            _describe(self, _FILL_ROWS, p, start, stop, _step(work, stop - start, self.workers))
+            self.board.phase[_SLOT] = slot
+            _post(self, job, scratch, work)
+            for worker in range(1, self.workers):
+                if self.took[worker] == self.board.phase[_NUMBER]:
+                    add_table(splitter, scratch.own, slot, worker_part(self.scratches, np.int64(worker)).own)
+
+    def leave(self, job, scratch, node):
+        release(job.splitter, job.growing, scratch.own, node)
+        self.roots[self.handed[0]] = node + 1
+        add_to(self.handed, np.int64(1))
+
+
+def _look_alone(crew, job, own_job, scratch, node, first, last, total):
+    return score_features(job.splitter, own_job, scratch, node, first, last, total)
+
+
+def _divide_alone(crew, job, scratch, node):
+    return divide(job.splitter, job, scratch, node)
+
+
+def _fill_alone(crew, job, scratch, slot, start, stop):
+    clear_table(job.splitter, scratch.own, slot)
+    fill_table(job.splitter, job.target, scratch.own, slot, start, stop, np.int64(0), np.int64(job.n_features))
+
+
+def _leave_alone(crew, job, scratch, node):
+    release(job.splitter, job.growing, scratch.own, node)
+
+
+def new_crew(scratches, workers, most_roots):
+    """Return a crew for a tree of which at most so many subtrees are handed out."""
+    return Crew(
+        new_board(),
+        scratches,
+        workers,
+        np.zeros(most_roots, np.int64),
+        per_worker(1, 1, np.int64, 0)[0, 0],
+        per_worker(1, 1, np.int64, 0)[0, 0],
+        np.zeros(3),
+        np.empty(_MOST_ITEMS, np.int64),
+        np.zeros(workers, np.int64),
+        per_worker(workers, 1, np.int64, 0),
+    )
+
+
+look = by_type("look", _look_alone)  # fill the candidates of features [first, last) of a node; return how many vary
+part_rows = by_type("divide", _divide_alone)  # move the rows of a node that has its split; return the border
+fill = by_type("fill", _fill_alone)  # make a table that of the rows at [start, stop)
+leave = by_type("leave", _leave_alone)  # leave an open node to whoever grows it
+
+
+@inline
+def prepare(crew, job, scratch, node):
+    """Prepare to look at a node."""
+    slot = begin(job.splitter, job.growing, job.limits, scratch.own, node)
+    if slot >= 0:
+        nodes = job.growing.nodes
+        fill(crew, job, scratch, slot, np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP]))
+
+
+@inline
+def hand_on(crew, job, scratch, node, left):
+    """Hand on to the children of a divided node what they can use."""
+    growing, splitter = job.growing, job.splitter
+    nodes = growing.nodes
+    slot = inherit(splitter, growing, scratch.own, node, left)
+    if slot >= 0:
+        small = smaller_child(nodes, left)
+        fill(crew, job, scratch, slot, np.int64(nodes[small, col.START]), np.int64(nodes[small, col.STOP]))
+        subtract(splitter, growing, scratch.own, node, left, slot)
+
+
+@inline
+def _is_shared(crew, work):
+    """Whether work is to be posted; keeps the account."""
+    account = crew.account
+    account[_ALL] += work
+    return work >= _LEAST_WORK and 16.0 * account[_LOST] <= account[_ALL] + 4.0 * account[_HELPED]
+
+
+@inline
+def _step(work, n, workers):
+    """Return how many of n pieces of work make an item: two items a worker at least, more where work is large."""
+    n_items = min(max(np.int64(work) // _ITEM_WORK, 2 * workers), n, np.int64(_MOST_ITEMS))
+    return (n + n_items - 1) // n_items
+
+
+@inline
+def _describe(crew, kind, node, first, last, step):
+    phase = crew.board.phase
+    phase[_KIND], phase[_NODE], phase[_FIRST], phase[_LAST], phase[_STEP] = kind, node, first, last, step
+    phase[_NUMBER] += 1
+
+
+@inline
+def _post(crew, job, scratch, work):
+    """Post the phase described, take items of it, and wait for those that others have taken."""
+    board, phase = crew.board, crew.board.phase
+    n = (phase[_LAST] - phase[_FIRST] + phase[_STEP] - 1) // phase[_STEP]
+    begin_phase(board, n)
+    mine, word = np.int64(0), take_word(board)
+    while has_item(word):
+        here = in_hand(job, scratch)
+        add_to(board.sum, _do_item(crew, job, here, here, phase[_SLOT], item_in(word)))
+        mine += 1
+        word = take_word(board)
+    naps = wait_for(board, board.done, n - mine)
+    crew.account[_HELPED] += work * (n - mine) / n
+    crew.account[_LOST] += max(naps * _NAP_WORK - 2.0 * work / n, 0.0)
+
+
+@inline
+def _do_item(crew, job, looking, filling, slot, k):
+    """Do item k of the phase in hand; return what the kernel of its kind returns.
+
+    ``looking`` is a Subtree whose candidates and tables are the leader's, ``filling`` that whose tables are filled.
+    """
+    phase = crew.board.phase
+    kind, node = phase[_KIND], phase[_NODE]
+    first = phase[_FIRST] + k * phase[_STEP]
+    last = min(first + phase[_STEP], phase[_LAST])
+    if kind == _LOOK:
+        return call_at(job.calls.look, looking, node, first, last)
+    if kind == _DIVIDE:
+        crew.borders[k] = call_at(job.calls.divide, looking, node, first, last)
+        return np.int64(0)
+    if kind == _FILL_ROWS:
+        return call_at(job.calls.fill, filling, slot, first << ROW_BITS | last, node)
+    return call_at(job.calls.fill, filling, slot, node, first << ROW_BITS | last)
+
+
+@inline
+def grow_handed(crew, job, scratch, worker):
+    """Grow a subtree that was handed out, if there is one; return whether there was."""
+    n, passed = np.int64(look_at(crew.handed)), crew.passed[worker, 0]
+    while passed[0] < n:
+        root = np.int64(take_away(crew.roots, passed[0]))
+        passed[0] += 1
+        if root > 0:
+            call_at(job.calls.below, Subtree(job, scratch), root - 1, np.int64(0), np.int64(0))
+            add_to(crew.finished, np.int64(1))
+            return True
+    return False
+
+
+@inline
+def finish_together(crew, job, scratch):
+    """Grow what was handed out and nobody has taken yet, and wait for the rest."""
+    while grow_handed(crew, job, scratch, np.int64(0)):
+        pass
+    wait_for(crew.board, crew.finished, crew.handed[0])
+    close(crew.board)
+
+
+@inline
+def help_out(crew, job, scratch, leads, worker):
+    """Take items and subtrees until the leader has closed the board."""
+    board, n_looks, number = crew.board, np.int64(0), np.int64(0)
+    tables = with_own(scratch, with_tables_of(job.splitter, scratch.own, leads.own))
+    looking = Subtree(job, with_candidates(with_features(tables, leads.features), leads.candidates))
+    own = Subtree(job, scratch)
+    spare = spare_slot(job.splitter, scratch.own)
+    word = np.int64(look_at(board.word))
+    while not is_closed(word):
+        n_looks += 1
+        if has_item(word):
+            word = take_word(board)
+            if has_item(word):
+                phase, k, n_looks = board.phase, item_in(word), np.int64(0)
+                if phase[_KIND] == _FILL_ROWS:
+                    if number != phase[_NUMBER]:
+                        number = crew.took[worker] = phase[_NUMBER]
+                        clear_table(job.splitter, scratch.own, spare)
+                    returned = _do_item(crew, job, looking, own, spare, k)
+                else:
+                    returned = _do_item(crew, job, looking, looking, phase[_SLOT], k)
+                add_to(board.sum, returned)
+                add_to(board.done, np.int64(1))
+        elif grow_handed(crew, job, scratch, worker):
+            n_looks = np.int64(0)
+        else:
+            rest(board, n_looks)
+        word = np.int64(look_at(board.word))
