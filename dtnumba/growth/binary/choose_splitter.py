@@ -14,6 +14,8 @@ from dtnumba.growth.splitters.histogram import DrawnHistogram, Histogram
 from dtnumba.growth.splitters.presorted import Presorted
 from dtnumba.growth.splitters.random_exact import RandomThreshold
 from dtnumba.growth.splitters.random_histogram import random_bins
+from dtnumba.growth.splitters.random_ranks import random_ranks
+from dtnumba.growth.splitters.random_values import random_values
 from dtnumba.growth.splitters.sort_at_node import RankSort
 from dtnumba.growth.targets.contract import is_ranked, n_sums_of
 from dtnumba.tables.binned_table import histogram_of
@@ -109,15 +111,20 @@ def best_splitter(source: Source) -> Made:
 
 def random_splitter(source: Source) -> Made:
     """Return the splitter that draws one threshold a feature."""
-    codes, bins, levels = source.codes()
     rows, n_rows, n_orders = source.rows()
     # Passes over all columns at once are for what a forest sums up; targets that are ranked have no histograms.
-    if source.in_forest and source.settings.max_bins is not None and source.n_targets == 0:
-        width = source.target.n_stats + source.counted
-        splitter = random_bins(codes, bins, rows, n_orders, width, source.counted, n_sums_of(source.target))
-    else:
-        splitter = RandomThreshold(codes, bins.n_codes, bins.low, bins.high, bins.first_code, rows, n_rows, n_orders)
-    return Made(splitter, levels, bins)
+    if not source.in_forest or source.n_targets > 0:
+        codes, bins, levels = source.codes()
+        of_codes = bins.low, bins.high, bins.first_code
+        return Made(RandomThreshold(codes, bins.n_codes, *of_codes, rows, n_rows, n_orders), levels, bins)
+    sums = n_orders, source.target.n_stats + source.counted, source.counted, n_sums_of(source.target)
+    is_exact = source.settings.max_bins is None
+    made = random_values(source.table, source.kept, rows, *sums) if is_exact and not source.has_categories else None
+    if made is not None:
+        return Made(made[0], None, made[1])
+    codes, bins, levels = source.codes()
+    make: Any = random_ranks if is_exact else random_bins
+    return Made(make(codes, bins, rows, *sums), levels, bins)
 
 
 # By the names that ``splitter=`` takes.

@@ -207,6 +207,12 @@ def choose_split(job, scratch, node, n, weight):
 
 
 @inline
+def _wrapped(code):
+    """Return a code of up to 32 bits as an int32 holds it; whoever reads it looks at 32 bits."""
+    return ((code + (1 << 31)) & ((1 << 32) - 1)) - (1 << 31)
+
+
+@inline
 def write_split(job, scratch, node, feature, weight):
     """Write the split of an open node by this candidate, or make it a leaf; there is no candidate below zero."""
     growing, out, limits, is_split = job.growing, scratch.candidates, job.limits, feature >= 0
@@ -223,8 +229,8 @@ def write_split(job, scratch, node, feature, weight):
         release(job.splitter, growing, scratch.own, node)
         return
     nodes[node, col.FEATURE] = feature
-    nodes[node, col.LEFT_ROWS], nodes[node, col.LAST_LEFT] = where[feature, 0], where[feature, 1]
-    nodes[node, col.FIRST_RIGHT], nodes[node, col.MISSING_LEFT] = where[feature, 2], where[feature, 3]
+    nodes[node, col.LEFT_ROWS], nodes[node, col.LAST_LEFT] = where[feature, 0], _wrapped(where[feature, 1])
+    nodes[node, col.FIRST_RIGHT], nodes[node, col.MISSING_LEFT] = _wrapped(where[feature, 2]), where[feature, 3]
     growing.numbers[node, col.GAIN] = out.gain[feature]
     growing.numbers[node, col.CUT] = out.cut[feature]
     growing.numbers[node, col.PRIORITY] = improvement

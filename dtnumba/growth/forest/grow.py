@@ -61,7 +61,7 @@ from dtnumba.growth.targets.plain import plain
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import are_loaded, call_at, compile_entries
 from dtnumba.runtime.instructions.bits import copy_row, prefetch
-from dtnumba.runtime.instructions.column_blocks import SPARE_BYTES
+from dtnumba.runtime.instructions.column_blocks import SPARE
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker, sparse_empty
 from dtnumba.runtime.records import worker_part
@@ -280,7 +280,7 @@ def _task_of(plan, first, n_trees, workers):
     copies = getattr(plan.splitter, "copies_codes", False) and hasattr(plan.target, "gather")
     copies = copies and not is_best_first(limits)
     n_small = min(n_most, SUBTREE_BYTES // (max(p, 16) * plan.splitter.codes.itemsize)) if copies else 0
-    small_codes = per_worker(workers, (n_small + SPARE_BYTES, p), plan.splitter.codes.dtype)
+    small_codes = per_worker(workers, (n_small + SPARE, p), plan.splitter.codes.dtype)
     most = growing.nodes.shape[2]
     room = Room(
         per_worker(workers, len(plan.orders) * plan.orders.shape[1], np.uint32),

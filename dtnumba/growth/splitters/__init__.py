@@ -6,6 +6,7 @@ presorted, sort_at_node         exact: orders kept sorted down the tree, or made
 histogram, coded_rows           over histograms of codes
 fill_tables                     histograms of a node's features, filled
 random_exact, random_histogram  one random threshold a feature
+random_ranks, random_values     the same for forests of exact thresholds
 scans                           walk the cuts of features: rows in order, bins, drawn cuts
 partition                       rows that go left, moved to the front
 """

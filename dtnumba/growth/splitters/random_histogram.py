@@ -13,8 +13,8 @@ import numpy as np
 
 from dtnumba.growth.splitters.coded_rows import CodedRows, NothingKept, score_two_rows
 from dtnumba.growth.splitters.random_exact import draw_cut
-from dtnumba.growth.splitters.scans.random_scan import STEPS, score_categories
-from dtnumba.runtime.instructions.column_blocks import COLUMNS, SPARE_BYTES, at_most_among_16
+from dtnumba.growth.splitters.scans.random_scan import STEPS, score_at_once
+from dtnumba.runtime.instructions.column_blocks import COLUMNS, SPARE, at_most_among_16
 from dtnumba.runtime.kernels import kernel_type
 from dtnumba.runtime.memory import per_worker
 
@@ -23,9 +23,9 @@ from dtnumba.runtime.memory import per_worker
 class RandomBinsScratch(NamedTuple):
     """Notes of one worker on the features that a node looks at: by column, or in the order of the draw."""
 
-    smallest: np.ndarray  # (p,) uint8: code, by column
-    largest: np.ndarray  # (p,) uint8
-    cuts: np.ndarray  # (p,) uint8: last code that goes left
+    smallest: np.ndarray  # (p,) of the codes' type: code, by column
+    largest: np.ndarray  # (p,)
+    cuts: np.ndarray  # (p,): last code that goes left
     left: np.ndarray  # (n_sums * p,) int64: sums of the rows left of the cuts, zero between uses
     passed: np.ndarray  # (blocks + 1,) int64: the pass that read a block of columns last; then this pass
     columns: np.ndarray  # (p + 8,) uint64: features, in the order of the draw
@@ -38,35 +38,19 @@ class RandomBinsScratch(NamedTuple):
     buffer: np.ndarray  # (n,) uint32
 
 
-class _RandomBinsFields(NamedTuple):
-    codes: np.ndarray  # (n, p) uint8, and SPARE_BYTES bytes behind
-    n_codes: np.ndarray  # (p,) int64
-    n_sums: int
-    width: int
-    counted: bool
-    low: np.ndarray  # (p * STEPS,) float64: smallest value of each code, infinite behind a feature's last one
-    high: np.ndarray  # (p * STEPS,) float64: largest
-    first_code: np.ndarray  # (p + 1,) int64: where a feature's codes stand in them
-    strides: np.ndarray  # (p * 16,) float64: every sixteenth of ``high``
-    rows: np.ndarray
-    n_rows: int
-    n_orders: int
-
-
-@kernel_type
-class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
-    """Codes by row, what values they stand for, and the rows in node order."""
+class OneCutAFeature(CodedRows, NothingKept):
+    """Codes by row, what values they stand for, and the rows in node order; cuts of 32 columns are scored at once."""
 
     __slots__ = ()
     draws_thresholds = True
 
     def new_scratch(self, n, workers):
-        p = self.codes.shape[1]
+        p, code = self.codes.shape[1], self.codes.dtype
         n_blocks = -(-p // COLUMNS)
         return RandomBinsScratch(
-            per_worker(workers, p + COLUMNS, np.uint8, 0),
-            per_worker(workers, p + COLUMNS, np.uint8, 0),
-            per_worker(workers, p + COLUMNS, np.uint8, 0),
+            per_worker(workers, p + COLUMNS, code, 0),
+            per_worker(workers, p + COLUMNS, code, 0),
+            per_worker(workers, p + COLUMNS, code, 0),
             per_worker(workers, self.n_sums * (p + COLUMNS), np.int64, 0),
             per_worker(workers, n_blocks + 1, np.int64, 0),
             per_worker(workers, p + 8, np.uint64, 0),
@@ -83,22 +67,44 @@ class RandomBins(CodedRows, NothingKept, _RandomBinsFields):
     def copies_codes(self):
         return True
 
+    def score_features(self, job, scratch, node, first, last, total):
+        varying = score_two_rows(job.target, self, job, scratch, node, first, last, total)
+        if varying >= 0:
+            return varying
+        return score_at_once(job.target, self, job, scratch, node, first, last, total)
+
+    def cut_between(self, job, scratch, f, node, below, above):
+        cut, scratch.candidates.cut[f] = draw_cut(self, job, node, f, below, above)
+        return cut, cut + 1
+
+
+class _RandomBinsFields(NamedTuple):
+    codes: np.ndarray  # (n, p) uint8, and SPARE more behind
+    n_codes: np.ndarray  # (p,) int64
+    n_sums: int
+    width: int
+    counted: bool
+    low: np.ndarray  # (p * STEPS,) float64: smallest value of each code, infinite behind a feature's last one
+    high: np.ndarray  # (p * STEPS,) float64: largest
+    first_code: np.ndarray  # (p + 1,) int64: where a feature's codes stand in them
+    strides: np.ndarray  # (p * 16,) float64: every sixteenth of ``high``
+    rows: np.ndarray
+    n_rows: int
+    n_orders: int
+
+
+@kernel_type
+class RandomBins(OneCutAFeature, _RandomBinsFields):
+    """Histogram codes."""
+
+    __slots__ = ()
+
     def twice(self, codes, ends):
         # ``low`` and ``high`` have room for every code, so they are not those of the ends.
         low, high, strides, n_codes = (np.tile(part, 2) for part in (self.low, self.high, self.strides, self.n_codes))
         first_code = np.arange(len(n_codes) + 1) * STEPS
         changed = {"low": low, "high": high, "strides": strides, "n_codes": n_codes, "first_code": first_code}
         return self._replace(codes=with_spare(codes), **changed)
-
-    def score_features(self, job, scratch, node, first, last, total):
-        varying = score_two_rows(job.target, self, job, scratch, node, first, last, total)
-        if varying >= 0:
-            return varying
-        return score_categories(job.target, self, job, scratch, node, first, last, total)
-
-    def cut_between(self, job, scratch, f, node, below, above):
-        cut, scratch.candidates.cut[f] = draw_cut(self, job, node, f, below, above)
-        return cut, cut + 1
 
     def code_below(self, feature, threshold, smallest, largest):
         """Return the last code of smallest .. largest - 1 whose values all lie at or below the threshold, or smallest.
@@ -137,7 +143,7 @@ def random_bins(codes, bins, rows, n_orders, width, counted, n_sums):
 
 
 def with_spare(codes):
-    """Return a copy of codes that has SPARE_BYTES bytes behind it."""
-    room = np.zeros(codes.size + SPARE_BYTES, codes.dtype)
+    """Return a copy of codes that has SPARE more behind it."""
+    room = np.zeros(codes.size + SPARE, codes.dtype)
     room[: codes.size] = codes.ravel()
     return room[: codes.size].reshape(codes.shape)

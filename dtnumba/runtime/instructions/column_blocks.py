@@ -2,9 +2,10 @@
 # ruff: noqa: D103
 """Passes over the rows of a node that treat 32 columns of codes at once: the codes of a row lie side by side.
 
-A row's 32 codes are one load, and comparing them, or the smaller ones of two rows, one instruction; LLVM's own vectors,
-so any machine will do. Left to itself LLVM reads such codes one by one. Every pass reads 32 bytes of a row, whatever
-its width: tables of fewer columns, or the blocks that begin late in a row, need SPARE_BYTES bytes behind the last row.
+A row's 32 codes of a byte are one load, and comparing them, or the smaller ones of two rows, one instruction; codes of
+two and four bytes take one or two more. These are LLVM's own vectors, so any machine will do. Left to itself LLVM reads
+such codes one by one. Every pass reads 32 codes of a row, whatever its width: tables of fewer columns, or the blocks
+that begin late in a row, need SPARE codes behind the last row.
 """
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from dtnumba.runtime.kernels import COMPILED
 
 COLUMNS = 32  # of a pass
-SPARE_BYTES = 32  # bytes behind the codes
+SPARE = 32  # codes behind the last one
 MOST_CLASSES = 8  # of a pass that counts them
 MOST_AT_ONCE = 255  # that rows count together before sums of bytes overflow
 
@@ -35,9 +36,11 @@ if COMPILED:
         return builder.bitcast(builder.gep(data, [place]), vector.as_pointer())
 
     def _bytes_of(vector):
-        return 8 if vector.element == ir.DoubleType() else vector.element.width // 8
+        floats = {ir.FloatType(): 4, ir.DoubleType(): 8}
+        return floats[vector.element] if vector.element in floats else vector.element.width // 8
 
-    def _load(builder, data, place, vector=_BYTES):
+    def _load(builder, data, place, vector=None):
+        vector = vector or ir.VectorType(data.type.pointee, COLUMNS)
         return builder.load(_at(builder, data, place, vector), align=_bytes_of(vector))
 
     def _store(builder, value, data, place):
@@ -89,7 +92,9 @@ if COMPILED:
         return codegen
 
     def _emit_extremes(builder, codes, stride, rows, start, stop, column, smallest, largest):
-        slots = [cgutils.alloca_once_value(builder, _BYTES([k] * COLUMNS)) for k in (255, 0)]
+        vector = ir.VectorType(codes.type.pointee, COLUMNS)
+        ends = (1 << vector.element.width) - 1, 0
+        slots = [cgutils.alloca_once_value(builder, vector([k] * COLUMNS)) for k in ends]
         with cgutils.for_range_slice(builder, start, stop, _WORD(1), _WORD, inc=True) as (i, _):
             seen = _load(builder, codes, builder.mul(_word_at(builder, rows, i), stride))
             for slot, sign in zip(slots, "<>", strict=True):
@@ -215,17 +220,33 @@ if COMPILED:
         kinds = codes, rows, *_PLACES, cuts, moments, weights, sums, types.uint64
         return types.uint64(*kinds), _as_pass("moments", _emit_moments)
 
+    def _compare_16(builder, context, signature, args):
+        """Return a bit for each of array[at : at + 16], float64 or float32: whether it is at most a bound."""
+        data, vector = _data(context, builder, signature, args, 0), ir.VectorType(ir.DoubleType(), 16)
+        values = _load(builder, data, args[1], ir.VectorType(data.type.pointee, vector.count))
+        if values.type != vector:
+            values = builder.fpext(values, vector)
+        found = builder.fcmp_ordered("<=", values, all_lanes(builder, args[-1], vector.count))
+        return builder.zext(builder.bitcast(found, ir.IntType(16)), _WORD)
+
     @intrinsic
     def at_most_among_16(typingctx, array, at, bound):
-        """Return how many of the float64 array[at : at + 16] are at most a bound."""
+        """Return how many of array[at : at + 16] are at most a bound."""
 
         def codegen(context, builder, signature, args):
-            data, vector = _data(context, builder, signature, args, 0), ir.VectorType(ir.DoubleType(), 16)
-            values, bounds = _load(builder, data, args[1], vector), all_lanes(builder, args[2], vector.count)
-            found = builder.bitcast(builder.fcmp_ordered("<=", values, bounds), ir.IntType(16))
-            return builder.zext(builder.ctpop(found), _WORD)
+            return builder.ctpop(_compare_16(builder, context, signature, args))
 
         return types.uint64(array, types.uint64, types.float64), codegen
+
+    @intrinsic
+    def at_most_among_first(typingctx, array, at, n, bound):
+        """Return how many of array[at : at + n] are at most a bound, n at most 16; the array has 16 from there on."""
+
+        def codegen(context, builder, signature, args):
+            those = builder.sub(builder.shl(_WORD(1), args[2]), _WORD(1))
+            return builder.ctpop(builder.and_(_compare_16(builder, context, signature, args), those))
+
+        return types.uint64(array, types.uint64, types.uint64, types.float64), codegen
 
 else:
 
@@ -267,3 +288,6 @@ else:
 
     def at_most_among_16(array, at, bound):
         return np.uint64(np.count_nonzero(array[int(at) : int(at) + 16] <= bound))
+
+    def at_most_among_first(array, at, n, bound):
+        return np.uint64(np.count_nonzero(array[int(at) : int(at) + int(n)] <= bound))

@@ -6,16 +6,18 @@ import pytest
 from dtnumba.runtime.instructions.column_blocks import (
     COLUMNS,
     MOST_AT_ONCE,
-    SPARE_BYTES,
+    SPARE,
     add_labels,
     add_moments,
     add_records,
     at_most_among_16,
+    at_most_among_first,
     find_extremes,
 )
 from dtnumba.runtime.kernels import kernel
 
 WIDTHS = [1, 31, 32, 33, 70]
+TYPES = [np.uint8, np.uint16, np.uint32]
 
 
 @kernel
@@ -48,16 +50,21 @@ def _at_most_among_16(array, at, bound):
     return at_most_among_16(array, np.uint64(at), bound)
 
 
+@kernel
+def _at_most_among_first(array, at, n, bound):
+    return at_most_among_first(array, np.uint64(at), np.uint64(n), bound)
+
+
 class _Table:
     """Random codes with room behind them, rows in some order, cuts, labels, weights and moments."""
 
-    def __init__(self, p, n=600, most_weight=3):
-        r = np.random.default_rng(p)
-        room = np.zeros(n * p + SPARE_BYTES, np.uint8)
-        room[: n * p] = r.integers(0, 256, n * p)
+    def __init__(self, p, n=600, most_weight=3, dtype=np.uint8):
+        r, largest = np.random.default_rng(p), np.iinfo(dtype).max
+        room = np.zeros(n * p + SPARE, dtype)
+        room[: n * p] = r.integers(0, largest, n * p, endpoint=True)
         self.codes = room[: n * p].reshape(n, p)
         self.rows = r.permutation(n).astype(np.uint32)
-        self.cuts = np.concatenate([r.integers(0, 256, p), np.zeros(COLUMNS)]).astype(np.uint8)
+        self.cuts = np.concatenate([r.integers(0, largest, p, endpoint=True), np.zeros(COLUMNS)]).astype(dtype)
         self.labels = r.integers(0, 5, n).astype(np.uint8)
         self.weights = r.integers(0, most_weight + 1, n).astype(np.uint8)
         self.moments = r.integers(-(1 << 40), 1 << 40, (n, 1))
@@ -90,9 +97,10 @@ class _Table:
 
 
 @pytest.mark.parametrize("p", WIDTHS)
-def test_extremes_are_those_of_each_column(p):
-    table = _Table(p)
-    ends = np.zeros((2, p + COLUMNS), np.uint8)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_extremes_are_those_of_each_column(p, dtype):
+    table = _Table(p, dtype=dtype)
+    ends = np.zeros((2, p + COLUMNS), dtype)
     for start, stop in [(0, 600), (598, 600), (7, 8)]:
         for column in table.blocks():
             _find_extremes(table.codes, table.rows, start, stop, column, *ends)
@@ -102,9 +110,9 @@ def test_extremes_are_those_of_each_column(p):
 
 
 @pytest.mark.parametrize("p", WIDTHS)
-@pytest.mark.parametrize("most_weight", [1, 3, 200])
-def test_sums_of_records(p, most_weight):
-    table = _Table(p, most_weight=most_weight)
+@pytest.mark.parametrize(("most_weight", "dtype"), [(1, np.uint8), (3, np.uint32), (200, np.uint16)])
+def test_sums_of_records(p, most_weight, dtype):
+    table = _Table(p, most_weight=most_weight, dtype=dtype)
     records = (table.weights.astype(np.uint16) << 1) | (table.labels & 1)
 
     def add(codes, rows, at, stop, column, cuts, sums):
@@ -154,3 +162,12 @@ def test_ends_at_most_a_bound_are_counted():
     for at in (0, 5, 20):
         for bound in (-1e308, 0.0, 4.5, 19.0, 1e308):
             assert _at_most_among_16(ends, at, bound) == np.count_nonzero(ends[at : at + 16] <= bound)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_values_at_most_a_bound_are_counted_among_the_first(dtype):
+    values = np.concatenate([np.arange(20), np.zeros(16)]).astype(dtype)
+    for at in (0, 7, 19):
+        for n in (0, 1, 5, 16):
+            for bound in (-1.0, 9.5, 18.0, 100.0):
+                assert _at_most_among_first(values, at, n, bound) == np.count_nonzero(values[at : at + n] <= bound)

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Score one drawn cut a feature over histogram codes: the extremes of a node's rows, and the sums of both sides."""
+"""Score one drawn cut a feature over codes: the extremes of a node's rows, and the sums of both sides."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from dtnumba.criteria.contract import NO_GAIN, chooses_by_more
 from dtnumba.growth import columns as col
 from dtnumba.growth.splitters import candidates as cand
 from dtnumba.growth.splitters.candidates import all_are_legal, bar_above, is_heavier, is_legal, record_split
-from dtnumba.growth.splitters.random_exact import at_edge, cut_at, draw_cut
+from dtnumba.growth.splitters.random_exact import at_edge, code_below, draw_cut, value_between
 from dtnumba.growth.targets.contract import (
     add,
     add_item_if,
@@ -29,12 +29,11 @@ from dtnumba.growth.targets.contract import (
 )
 from dtnumba.runtime import rng
 from dtnumba.runtime.instructions.column_blocks import COLUMNS, find_extremes
-from dtnumba.runtime.kernels import COMPILED, by_having, inline
+from dtnumba.runtime.kernels import COMPILED, by_having, by_type, inline
 
 # Rows are divided by their codes: how many go left is not asked, and without counts it would be their weight.
 _UNCOUNTED = np.int64(0)
 _ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))
-_LAST_CODE = np.int64(255)
 _COLUMNS, _BLOCK_BITS = np.uint64(COLUMNS), np.uint64(5)
 # Cuts scored at once, without a remainder that would be scored one by one.
 _BLOCK = np.uint64(8)
@@ -48,7 +47,7 @@ def _score_one_by_one(target, splitter, job, scratch, node, first, last, total):
     """Fill the candidates of features[first:last], each on its own; return how many vary."""
     varying = 0
     for i in range(first, last):
-        varying += _score_alone(splitter, job, scratch, node, i, total)[0] != cand.CONSTANT
+        varying += score_alone(splitter, job, scratch, node, i, total)[0] != cand.CONSTANT
     return varying
 
 
@@ -67,11 +66,11 @@ def _score_at_once(target, splitter, job, scratch, node, first, last, total):
         for k in range(_whole_blocks(last - first)):
             if COMPILED or own.found[first + k] == SIDE_BY_SIDE:  # an empty side would divide by zero
                 left = bin_sums(target, own.bins, k)
-                own.scores[k] = split_score(target, job.criterion, left, rest(target, total, left, work.right), work)
+                own.scores[k] = merit_of(splitter, job, left, rest(target, total, left, work.right), work)
     if n_alone > 0:
         for i in range(first, last):
             if own.found[i] == ALONE:
-                found, own.scores[i - first] = _score_alone(splitter, job, scratch, node, i, total)
+                found, own.scores[i - first] = score_alone(splitter, job, scratch, node, i, total)
                 own.found[i] = cand.CONSTANT if found == cand.CONSTANT else ALONE
                 varying += found != cand.CONSTANT
     if varying > 0:
@@ -79,7 +78,22 @@ def _score_at_once(target, splitter, job, scratch, node, first, last, total):
     return varying
 
 
-score_categories = by_having("add_left", _score_at_once, _score_one_by_one)
+score_at_once = by_having("add_left", _score_at_once, _score_one_by_one)
+
+
+def _score_of(splitter, job, left, right, work):
+    return split_score(job.target, job.criterion, left, right, work)
+
+
+# What the best of a node's candidates has most of: the score, if the splitter does not say otherwise.
+merit_of = by_type("merit", _score_of)
+
+
+def _nothing_to_ask(splitter, own, m):
+    pass
+
+
+ask_for_codes = by_type("ask_for_codes", _nothing_to_ask)  # what ``code_below`` will read for the first m values
 
 
 @inline
@@ -104,14 +118,18 @@ def _draw_cuts(splitter, job, scratch, node, first, last):
         own.found[i] = varies + is_alone * (ALONE - varies)
         n_alone += is_alone
         n_open += varies * (1 - is_alone)
-    key = rng.mix(job.limits.cuts_key, job.growing.keys[node])
+    key, last_code = rng.mix(job.limits.cuts_key, job.growing.keys[node]), np.int64((1 << 8 * own.cuts.itemsize) - 1)
     for k in range(_whole_blocks(last - first)):
         own.values[k] = rng.uniform(rng.mix(key, own.columns[k]))
-    for k in range(np.uint64(last - first)):
+    m = np.uint64(last - first)
+    for k in range(m):
         f = own.columns[k]
-        ends = np.int64(own.smallest[f]), np.int64(own.largest[f])
-        cut, own.values[k] = cut_at(splitter, own.values[k], f, *ends)
-        own.cuts[f] = np.uint8(cut & _LAST_CODE)
+        own.values[k] = value_between(splitter, own.values[k], f, np.int64(own.smallest[f]), np.int64(own.largest[f]))
+    ask_for_codes(splitter, own, m)
+    for k in range(m):
+        f = own.columns[k]
+        cut = code_below(splitter, f, own.values[k], np.int64(own.smallest[f]), np.int64(own.largest[f]))
+        own.cuts[f] = cut & last_code
     return n_open, n_alone
 
 
@@ -227,6 +245,10 @@ def _score_alone(splitter, job, scratch, node, i, total):
     if smallest < largest or has_missing:
         _sum_sides(job.target, splitter, own, i, (f, cut, has_missing), start, stop)
     return _try_one(splitter, job, scratch, i, np.int64(stop - start), total, (smallest, largest, cut, threshold))
+
+
+# A splitter with a method of this name looks at a feature that misses a value in its own way.
+score_alone = by_type("score_alone", _score_alone)
 
 
 @inline
