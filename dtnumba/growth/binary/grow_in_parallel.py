@@ -101,5 +101,6 @@ def _grow_together(job, scratches, n_rows, workers):
     kernels = kernels_of(Subtree(job, worker_part(scratches, 0)), in_crew=True)
     floor = 0 if is_best_first(job.limits) else max(PARALLEL_ROWS, n_rows // SUBTREE_SHARE)
     task = GrowTogether(job, scratches, new_crew(scratches, workers, n_rows), floor)
-    compile_entries([*kernels.values(), code_of(task)])
+    below, *others = kernels.values()
+    compile_entries([below, code_of(task), *others])  # what takes longest comes first
     launch_beside(task._replace(job=job._replace(calls=calls_of(kernels))), workers, leader_ends=True)

@@ -188,7 +188,7 @@ def _seek(crew, job, own_job, scratch, node):
     weight, n_candidates = weight_of(target, total), np.int64(0)
     if weight >= 2.0 * limits.min_weight_leaf and not is_pure(target, total, splitter, start, stop):
         rank_rows(target, splitter, start, stop)
-        prepare(crew, job, scratch, node)
+        prepare(splitter, crew, job, scratch, node)
         last, varying = min(limits.n_drawn, p), np.int64(0)
         while varying == 0 and n_candidates < p:
             draw(job.features, scratch, growing.keys[node], n_candidates, last)
@@ -315,7 +315,7 @@ def grow_below(crew, subtree, job, scratch, root, floor):
         border = part_rows(crew, job, scratch, node)
         add_children(growing, limits, node, border, left)
         constrain_children(job, scratch, node, left)
-        hand_on(crew, job, scratch, node, left)
+        hand_on(job.splitter, crew, job, scratch, node, left)
         small = smaller_child(nodes, left)
         large = 2 * left + 1 - small
     for i in range(n_frontier):
