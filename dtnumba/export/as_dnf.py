@@ -139,8 +139,8 @@ def _test(space: Space, v: int, *, sign: bool) -> Condition:
     """Return a variable, or its opposite, as a test."""
     variable = space.variables[v]
     if variable.levels is not None:
-        mask = space.holds[v]
-        chosen = tuple(k for k in range(space.places[variable.feature]) if bool(mask >> k & 1) == sign)
+        own = set(variable.levels)
+        chosen = tuple(k for k in range(space.places[variable.feature]) if (k in own) == sign)
         return Condition(variable.feature, LEVELS, levels=chosen)
     if sign:
         return Condition(variable.feature, RANGE, np.nan, variable.cut)

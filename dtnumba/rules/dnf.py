@@ -5,7 +5,8 @@ Each test of the tree is a variable; of a number those of its cuts, "is x <= t".
 
 Up to twelve variables the terms are fewest, and of so few the shortest: all prime implicants (Quine 1952), and of these
 the cheapest cover. Beyond, the paths of the tree are widened until no test of a term can be left out, and then terms
-are until none can.
+are until none can. Which paths a region meets is found by the tests that paths share, as rows go down the tree; to ask
+all paths about all others would take the square of their number.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from dtnumba.rules.layout import LEVELS, OUTSIDE, Condition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,7 +29,9 @@ _MOST_WORK = 1_000_000  # looks at a column by the search for the cheapest cover
 _A_TERM = 1000  # costs more than any number of tests
 _NEVER = 1 << 60
 Literal = tuple[int, bool]  # number of a variable, and whether it holds
-Region = dict[int, int]  # of some columns, the bits of the places where a row may lie
+Range = tuple[int, int]  # of a column of numbers, places from the first to before the second
+Places = int | Range  # of one of categories the bits of levels
+Region = dict[int, Places]  # of some columns, the places where a row may lie
 
 
 class Variable(NamedTuple):
@@ -44,24 +47,34 @@ class Space(NamedTuple):
 
     variables: list[Variable]
     places: dict[int, int]  # of each column, how many
-    holds: list[int]  # of each variable, the bits of the places where it does
+    holds: list[Places]  # of each variable, the places where it does
+
+    def whole(self, j: int, kind: Places) -> Places:
+        """Return all places of a column, in the form that its places have."""
+        return (1 << self.places[j]) - 1 if isinstance(kind, int) else (0, self.places[j])
+
+    def narrowed(self, places: Places | None, literal: Literal) -> Places:
+        """Return those of some places of a column, or of all, where a literal about it holds."""
+        v, sign = literal
+        own = self.holds[v]
+        places = self.whole(self.variables[v].feature, own) if places is None else places
+        if isinstance(own, int):
+            assert isinstance(places, int)
+            return places & own if sign else places & ~own
+        assert not isinstance(places, int)
+        return (places[0], min(places[1], own[1])) if sign else (max(places[0], own[1]), places[1])
 
     def region(self, term: Sequence[Literal]) -> Region:
         """Return where a term holds."""
         found: Region = {}
-        for v, sign in term:
-            j = self.variables[v].feature
-            whole = (1 << self.places[j]) - 1
-            found[j] = found.get(j, whole) & (self.holds[v] if sign else whole & ~self.holds[v])
+        for literal in term:
+            j = self.variables[literal[0]].feature
+            found[j] = self.narrowed(found.get(j), literal)
         return found
-
-    def regions(self, terms: Sequence[Sequence[Literal]]) -> list[Region]:
-        """Return where each of the terms holds, without those that never do."""
-        return [found for found in map(self.region, terms) if all(found.values())]
 
     def within(self, inner: Region, outer: Region) -> bool:
         """Tell whether one region lies in another, and is somewhere at all."""
-        return all(inner.get(j, (1 << self.places[j]) - 1) & ~mask == 0 for j, mask in outer.items())
+        return all(not any(map(_is_any, _beyond(inner.get(j, self.whole(j, own)), own))) for j, own in outer.items())
 
     def patterns(self) -> NDArray[np.bool_]:
         """Return every pattern of the variables that a row can have."""
@@ -69,7 +82,7 @@ class Space(NamedTuple):
         own = []
         for j in columns:
             mine = [v for v, variable in enumerate(self.variables) if variable.feature == j]
-            own.append(sorted({tuple((v, self.holds[v] >> k & 1) for v in mine) for k in range(self.places[j])}))
+            own.append(sorted({tuple((v, _holds_at(self.holds[v], k)) for v in mine) for k in range(self.places[j])}))
         found = np.zeros((int(np.prod([len(one) for one in own])), len(self.variables)), bool)
         for row, chosen in enumerate(itertools.product(*own)):
             for v, value in itertools.chain.from_iterable(chosen):
@@ -77,8 +90,82 @@ class Space(NamedTuple):
         return found
 
 
+def _holds_at(places: Places, k: int) -> bool:
+    return bool(places >> k & 1) if isinstance(places, int) else places[0] <= k < places[1]
+
+
+def _is_any(places: Places) -> bool:
+    return places != 0 if isinstance(places, int) else places[0] < places[1]
+
+
+def _both(first: Places, second: Places) -> Places:
+    if isinstance(first, int):
+        assert isinstance(second, int)
+        return first & second
+    assert not isinstance(second, int)
+    return max(first[0], second[0]), min(first[1], second[1])
+
+
+def _beyond(first: Places, second: Places) -> list[Places]:
+    """Return the places of one that are not among those of another, in one piece or two."""
+    if isinstance(first, int):
+        assert isinstance(second, int)
+        return [first & ~second]
+    assert not isinstance(second, int)
+    return [(first[0], min(first[1], second[0])), (max(first[0], second[1]), first[1])]
+
+
 def _meet(first: Region, second: Region) -> bool:
-    return all(mask & second.get(j, mask) for j, mask in first.items())
+    return all(j not in second or _is_any(_both(own, second[j])) for j, own in first.items()) and all(
+        map(_is_any, second.values())
+    )
+
+
+class Paths:
+    """Terms by the literals that they begin with: those that a region meets are found without asking all of them.
+
+    Parameters
+    ----------
+    space : Space
+        Of the terms.
+    terms : sequence of list of Literal
+        They are numbered as they come; one that never holds meets nothing.
+
+    """
+
+    def __init__(self, space: Space, terms: Sequence[Sequence[Literal]]) -> None:
+        # Of each node the ways on, by literal: column, places of all literals about it up to there, next node
+        self._ways: list[dict[Literal, tuple[int, Places, int]]] = [{}]
+        self._ends: dict[int, list[int]] = {}
+        for number, term in enumerate(terms):
+            region: Region = {}
+            node = 0
+            for literal in term:
+                j = space.variables[literal[0]].feature
+                region[j] = space.narrowed(region.get(j), literal)
+                if not _is_any(region[j]):
+                    break
+                if literal not in self._ways[node]:
+                    self._ways[node][literal] = (j, region[j], len(self._ways))
+                    self._ways.append({})
+                node = self._ways[node][literal][2]
+            else:
+                self._ends.setdefault(node, []).append(number)
+
+    def meeting(self, region: Region) -> Iterator[int]:
+        """Yield the terms that hold somewhere in a region, which is somewhere."""
+        waiting = [0]
+        while waiting:
+            node = waiting.pop()
+            yield from self._ends.get(node, ())
+            for j, places, way in self._ways[node].values():
+                own = region.get(j)
+                if own is None or _is_any(_both(own, places)):
+                    waiting.append(way)
+
+    def meets(self, region: Region) -> bool:
+        """Tell whether any term holds somewhere in a region."""
+        return all(map(_is_any, region.values())) and next(self.meeting(region), None) is not None
 
 
 def space_of(paths: Sequence[Sequence[Condition]], n_levels: Callable[[int], int]) -> tuple[Space, list[list[Literal]]]:
@@ -107,12 +194,13 @@ def space_of(paths: Sequence[Sequence[Condition]], n_levels: Callable[[int], int
         if variable.levels is None:
             cuts.setdefault(variable.feature, []).append(variable.cut)
     places = {j: len(own) + 1 for j, own in cuts.items()} | {j: len(own) for j, own in everything.items()}
-    holds = []
+    place = {j: {cut: k + 1 for k, cut in enumerate(sorted(own))} for j, own in cuts.items()}
+    holds: list[Places] = []
     for variable in variables:
         if variable.levels is not None:
             holds.append(sum(1 << level for level in variable.levels))
         else:
-            holds.append((1 << (sorted(cuts[variable.feature]).index(variable.cut) + 1)) - 1)
+            holds.append((0, place[variable.feature][variable.cut]))
     return Space(variables, places, holds), terms
 
 
@@ -123,56 +211,77 @@ def shortest(space: Space, positive: list[list[Literal]], negative: list[list[Li
         return [[]] if positive else []
     if n <= MOST_VARIABLES:
         return _fewest(space, positive)
-    refused = space.regions(negative)
+    refused = Paths(space, negative)
     widened = {tuple(sorted(_widened(space, term, refused))) for term in positive}
-    return [list(term) for term in _irredundant(space, sorted(widened, key=lambda term: (len(term), term)))]
+    ordered = sorted(widened, key=lambda term: (len(term), term))
+    return [list(term) for term in _irredundant(space, ordered, Paths(space, positive))]
 
 
 def computes(
     space: Space, terms: list[list[Literal]], positive: list[list[Literal]], negative: list[list[Literal]]
 ) -> bool:
     """Tell whether terms hold on all of the paths that they should hold on, and nowhere on the others."""
-    regions = [space.region(term) for term in terms]
-    refused = space.regions(negative)
-    if any(_meet(one, other) for one in regions for other in refused):
+    regions, refused = [space.region(term) for term in terms], Paths(space, negative)
+    if any(map(refused.meets, regions)):
         return False
-    return all(_is_covered(space, space.region(path), regions) for path in positive)
+    near: dict[int, list[Region]] = {}
+    paths = Paths(space, positive)
+    for region in regions:
+        for path in paths.meeting(region) if all(map(_is_any, region.values())) else ():
+            near.setdefault(path, []).append(region)
+    return all(_is_covered(space, space.region(path), near.get(p, [])) for p, path in enumerate(positive))
 
 
-def _widened(space: Space, term: list[Literal], refused: list[Region]) -> list[Literal]:
-    """Return a term without the tests that are not needed to keep it off the regions refused."""
-    kept = list(term)
+def _widened(space: Space, term: list[Literal], refused: Paths) -> list[Literal]:
+    """Return a term without the tests that are not needed to keep it off the paths refused."""
+    kept, region = list(term), space.region(term)
     for literal in term[::-1]:
-        fewer = [one for one in kept if one != literal]
-        region = space.region(fewer)
-        if not any(_meet(region, other) for other in refused):
-            kept = fewer
+        j = space.variables[literal[0]].feature
+        others = [one for one in kept if one != literal and space.variables[one[0]].feature == j]
+        wider = {column: own for column, own in region.items() if column != j} | space.region(others)
+        if not refused.meets(wider):
+            kept.remove(literal)
+            region = wider
     return kept
 
 
-def _irredundant(space: Space, terms: list[tuple[Literal, ...]]) -> list[tuple[Literal, ...]]:
-    """Return terms without those that the others cover, the longest looked at first."""
-    kept = list(terms)
-    for term in terms[::-1]:
-        others = [space.region(one) for one in kept if one != term]
-        if _is_covered(space, space.region(term), others):
-            kept.remove(term)
-    return kept
+def _irredundant(space: Space, terms: list[tuple[Literal, ...]], positive: Paths) -> list[tuple[Literal, ...]]:
+    """Return terms without those that the others cover, the longest looked at first.
+
+    Two terms meet in one of the positive paths if at all, for nowhere else does one hold.
+    """
+    regions = [space.region(term) for term in terms]
+    on_path: dict[int, list[int]] = {}
+    paths = [list(positive.meeting(region)) for region in regions]
+    for t, own in enumerate(paths):
+        for path in own:
+            on_path.setdefault(path, []).append(t)
+    is_kept = [True] * len(terms)
+    for t in range(len(terms) - 1, -1, -1):
+        near = {other for path in paths[t] for other in on_path[path] if is_kept[other] and other != t}
+        is_kept[t] = not _is_covered(space, regions[t], [regions[other] for other in sorted(near)])
+    return [term for term, is_left in zip(terms, is_kept, strict=True) if is_left]
 
 
 def _is_covered(space: Space, region: Region, others: list[Region]) -> bool:
-    """Tell whether regions together cover another one: cut it in two until one of them does, or none meets it."""
-    if not all(region.values()):
-        return True
-    near = [other for other in others if _meet(region, other)]
-    if not near:
-        return False
-    if any(space.within(region, other) for other in near):
-        return True
-    own = {j: region.get(j, (1 << space.places[j]) - 1) for j in near[0]}
-    j = next(j for j, mask in near[0].items() if own[j] & ~mask)
-    parts = ({**region, j: own[j] & near[0][j]}, {**region, j: own[j] & ~near[0][j]})
-    return all(_is_covered(space, part, near) for part in parts)
+    """Tell whether regions together cover another one: cut it until one of them covers each part, or none meets it."""
+    waiting = [(region, others)]
+    while waiting:
+        part, near = waiting.pop()
+        if not all(map(_is_any, part.values())):
+            continue
+        near = [other for other in near if _meet(part, other)]
+        if not near:
+            return False
+        if any(space.within(part, other) for other in near):
+            continue
+        for j, own in near[0].items():
+            mine = part.get(j, space.whole(j, own))
+            pieces = [piece for piece in _beyond(mine, own) if _is_any(piece)]
+            if pieces:
+                waiting += [({**part, j: piece}, near) for piece in (_both(mine, own), *pieces)]
+                break
+    return True
 
 
 def _fewest(space: Space, positive: list[list[Literal]]) -> list[list[Literal]]:

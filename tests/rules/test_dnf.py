@@ -1,6 +1,7 @@
 """What a tree says of a class as an "or" of "and"s: the same function, and the shortest."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from strategies import examples, interpreted_only
 from dtnumba import DecisionTreeClassifier, ExtraTreeClassifier, ID3Classifier, export
 from dtnumba.rules import dnf
 from dtnumba.rules.paths import labelled_paths
+from dtnumba.runtime.kernels import COMPILED
 
 pytestmark = pytest.mark.small
 
@@ -133,6 +135,42 @@ def test_a_random_function_of_nine_bits_takes_seconds():
     formula = export.dnf(tree, 1)
     assert formula.holds(X).tolist() == (y == 1).tolist()
     assert len(formula.terms) < tree.n_leaves_ / 3
+
+
+def seconds_for_a_formula(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 6))
+    y = (X[:, 0] * X[:, 1] + X[:, 2] > 0) ^ (rng.random(n) < 0.1)
+    tree = DecisionTreeClassifier().fit(X, y)
+    taken = []
+    for _ in range(2):
+        began = time.process_time()
+        formula = export.dnf(tree, True)
+        taken.append(time.process_time() - began)
+    assert formula.holds(X).tolist() == y.tolist()
+    return min(taken)
+
+
+@pytest.mark.skipif(not COMPILED, reason="the tree takes long")
+def test_four_times_the_rows_take_less_than_nine_times_as_long():
+    """All paths against all others would take sixteen times as long."""
+    assert seconds_for_a_formula(8_000) < 9 * seconds_for_a_formula(2_000)
+
+
+@given(st.integers(0, 2**32 - 1))
+@examples(25)
+def test_paths_that_a_region_meets_are_those_it_has_a_pattern_with(seed):
+    rng = np.random.default_rng(seed)
+    X = np.stack([rng.normal(size=60), rng.integers(0, 5, 60), rng.normal(size=60)], axis=1)
+    tree = DecisionTreeClassifier(categorical_features=[1]).fit(X, rng.integers(0, 2, 60))
+    bodies = [[test._replace(missing=False) for test in path.tests] for path in labelled_paths(tree)]
+    space, terms = dnf.space_of(bodies, lambda j: 5 if j == 1 else 0)
+    paths = dnf.Paths(space, terms)
+    for term in terms:
+        chosen = [literal for literal in term if rng.random() < 0.5]
+        region = space.region(chosen)
+        expected = [p for p, own in enumerate(terms) if all(map(dnf._is_any, space.region([*chosen, *own]).values()))]
+        assert sorted(paths.meeting(region)) == expected
 
 
 def test_bad_input():
