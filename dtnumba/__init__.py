@@ -1,5 +1,22 @@
 """Decision trees on NumPy arrays, compiled by Numba.
 
+DecisionTreeClassifier, DecisionTreeRegressor    one tree that people can read
+ExtraTreeClassifier, ExtraTreeRegressor          one tree of random thresholds
+RandomForestClassifier, RandomForestRegressor    many trees of rows drawn at random
+ExtraTreesClassifier, ExtraTreesRegressor        many trees of random thresholds
+ID3Classifier, C45Classifier                     Quinlan's learners
+CHAIDClassifier, CHAIDRegressor                  wide trees, each split by a test of significance
+RuleSetClassifier, DecisionListClassifier        rules as models
+prune, pruners                                   smaller models
+validation                                       how good a model is
+export                                           one model, written another way
+bin_batches                                      tables larger than memory
+criteria                                         how good a split is, and your own criteria
+information                                      entropy and gain of plain lists
+warmup, Progress, NotFittedError                 compiling ahead; what callbacks are told; asked before ``fit``
+
+``help(DecisionTreeClassifier)`` describes every parameter.
+
 The rooms, in the order of the data; a room imports only those named after it in the last line.
 
 estimators   what you call: parameters, fit, predict

@@ -77,3 +77,20 @@ DecisionTreeClassifier(n_jobs=1).fit([[0.0], [1.0]], ["no", "yes"]).predict([[0.
 print(*{"sklearn", "pandas", "polars", "pyarrow", "joblib", "matplotlib"} & set(sys.modules))
 """
     assert run_python(code).split() == []
+
+
+@pytest.mark.parametrize("name", ["", "export", "pruners", "validation"])
+def test_dir_lists_what_is_public(name, run_python):
+    room = f"dtnumba.{name}".rstrip(".")
+    code = (
+        f"import dtnumba; room = {room}; print(*[one for one in dir(room) if not one.startswith('__')], *room.__all__)"
+    )
+    shown = run_python(code).split()
+    listed = [one for one in shown if not one.startswith("__")]
+    assert sorted(listed) == sorted([*set(listed)] * 2)
+    assert not {"lazy_names", "_HOME", "TYPE_CHECKING"} & set(shown)
+
+
+def test_help_names_all_that_is_public_before_anything_else():
+    head = dtnumba.__doc__.partition("The rooms")[0]
+    assert [name for name in dtnumba.__all__ if name not in head and name != "__version__"] == []

@@ -39,6 +39,13 @@ if TYPE_CHECKING:
 _SELECT = ("mdl", "chi2", "fisher")
 
 
+class _Grower(C45Classifier):
+    """The tree of a fit, which is called in messages what the caller called it."""
+
+
+_Grower.__name__ = "RuleSetClassifier"
+
+
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class RuleSetClassifier(RuleModel):
@@ -108,7 +115,7 @@ class RuleSetClassifier(RuleModel):
     def _grower(self) -> C45Classifier:
         """Return the unpruned tree that ``fit`` grows."""
         columns = self.categorical_features
-        return C45Classifier(prune=None, categorical_features=columns, min_gap=self.min_gap, n_jobs=self.n_jobs)
+        return _Grower(prune=None, categorical_features=columns, min_gap=self.min_gap, n_jobs=self.n_jobs)
 
     def _learned(self, data: TrainingData) -> dict[str, Any]:
         weight = weight_in_rows(data.weight)

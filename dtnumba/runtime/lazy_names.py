@@ -32,6 +32,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
     """Return ``__getattr__`` and ``__dir__`` of a package whose public names stand in the modules of ``homes``.
 
     A name of ``homes`` is looked up in its module and then kept; any other that is a module of the package is imported.
+    ``dir`` lists what is public.
     """
 
     def find(name: str) -> Any:
@@ -46,6 +47,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
 
     def names() -> list[str]:
         known = vars(sys.modules[package])
-        return sorted({*known, *homes, *known.get("__all__", ())})
+        public = {*homes, *known.get("__all__", ())}
+        return sorted(public | {name for name in known if name.startswith("__")})
 
     return find, names

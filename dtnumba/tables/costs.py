@@ -143,8 +143,8 @@ def read_costs(costs: Any, labels: Labels) -> NDArray[np.float64] | None:
     free = np.flatnonzero((matrix == 0).all(axis=1))
     if len(free):
         raise ValueError(
-            f"costs: calling class {classes[free[0]]!r} anything else costs 0, so its rows would not count; give a "
-            "small cost, or leave out the rows"
+            f"costs: a row of class {classes[free[0]]!r} called anything else costs 0, so such rows would not count; "
+            "give a small cost, or leave out the rows"
         )
     is_plain = (matrix[~is_diagonal] == matrix[0, 1]).all()  # then no label depends on it, and no row weighs more
     return None if is_plain and matrix[0, 1] == 1.0 else matrix
@@ -234,7 +234,8 @@ def _refuse(is_wrong: NDArray[np.bool_], matrix: NDArray[np.float64], classes: l
     if is_wrong.any():
         true, predicted = np.argwhere(is_wrong)[0]
         raise ValueError(
-            f"costs: calling class {classes[true]!r} {classes[predicted]!r} costs {matrix[true, predicted]}; {rule}"
+            f"costs: a row of class {classes[true]!r} called {classes[predicted]!r} costs {matrix[true, predicted]}; "
+            f"{rule}"
         )
 
 

@@ -29,6 +29,7 @@ def midpoint(below: NDArray[Any], above: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(np.where((middle >= above) | ~np.isfinite(middle) | (middle < below), below, middle))
 
 
+_SHOWN = 200  # characters of a value in a message
 EXACT = 2**53  # float64 holds every integer up to it
 
 
@@ -75,6 +76,12 @@ def refused(dtype: object, value: object, column: object, way: str = "") -> Valu
         f"column {0 if column is None else column!r} has dtype {dtype} and holds {value!s}, which is not a number: "
         + (way or f"encode the column first, e.g. a date as a number of days, or {LIST_IT} if it is a category")
     )
+
+
+def brief(value: object) -> str:
+    """Return what a caller passed as a message shows it: its beginning alone, where it is long."""
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
 
 
 LIST_IT = "list it in categorical_features"

@@ -20,9 +20,14 @@ _NARROW = {"bool", "boolean", "float", "float16", "float32", "halffloat", "int8"
 
 def is_frame(X: object) -> bool:
     """Tell whether X has named columns."""
-    if hasattr(X, "collect_schema") and not hasattr(X, "get_columns"):
-        raise TypeError(f"X is a {type(X).__name__}, which holds no data yet: pass X.collect()")
+    refuse_lazy(X, "X")
     return hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def refuse_lazy(given: object, name: str) -> None:
+    """Raise TypeError where a frame is only a plan of one."""
+    if hasattr(given, "collect_schema") and not hasattr(given, "get_columns"):
+        raise TypeError(f"{name} is a {type(given).__name__}, which holds no data yet: pass {name}.collect()")
 
 
 def column_names(X: Any) -> NDArray[np.object_] | None:

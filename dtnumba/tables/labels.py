@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from dtnumba.tables.floats import brief
+from dtnumba.tables.frames import refuse_lazy
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -38,7 +41,13 @@ def read_y(y: Any, n_rows: int, caller: str) -> NDArray[Any]:
         raise ValueError(f"{caller} requires y to be passed, but the target y is None")
     if hasattr(y, "toarray") and hasattr(y, "nnz"):
         raise TypeError("y is a sparse matrix: pass y.toarray()")
+    refuse_lazy(y, "y")
     array = _as_array(y)
+    if array.ndim == 0:
+        raise ValueError(
+            "y should be a 1d array, or a 2d array with a column an output; got a "
+            f"{type(y).__name__} instead: {brief(y)}"
+        )
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}")
     if array.ndim not in {1, 2} or (array.ndim == 2 and array.shape[1] == 0):

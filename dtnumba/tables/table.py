@@ -8,6 +8,7 @@ has to be copied, and to what, stands in ``floats``, ``columns`` and ``frames``.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,7 @@ import numpy as np
 from dtnumba.tables.categories import FROM_DTYPE, KnownLevels, LearnedLevels
 from dtnumba.tables.cells import Cells, cells_of, values_of
 from dtnumba.tables.columns import array_columns, floats_of
-from dtnumba.tables.floats import check_distinct, to_floats
+from dtnumba.tables.floats import brief, check_distinct, to_floats
 from dtnumba.tables.frames import column_names, frame_columns, is_frame, whole_frame
 
 if TYPE_CHECKING:
@@ -269,9 +270,13 @@ class _Reading(NamedTuple):
         array = _as_array(X)
         if array.ndim < 2 and array.dtype.names is None:
             shape = "scalar" if array.ndim == 0 else "1D"
-            raise ValueError(
-                f"Expected 2D array, got {shape} array instead:\narray={array}.\nReshape your data {_RESHAPE}"
-            )
+            remedy = f"Reshape your data {_RESHAPE}"
+            if array.dtype == object and array.ndim == 0:
+                remedy = f"X is a {type(X).__name__}: pass an array, a frame, a sparse matrix or a list of rows"
+            if isinstance(X, Mapping):
+                remedy += "; of columns by name, pandas.DataFrame(X)"
+            shown = brief(X) if array.ndim == 0 else np.array2string(array, threshold=10)
+            raise ValueError(f"Expected 2D array, got {shape} array instead:\narray={shown}.\n{remedy}")
         if array.ndim > 2:
             raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required by {self.caller}.")
         is_spelled = array.dtype.kind in "UST" or not isinstance(X, np.ndarray)  # T: NumPy 2's StringDType

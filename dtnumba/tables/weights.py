@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.tables.frames import refuse_lazy
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -35,6 +37,7 @@ def read_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
         return None
     if isinstance(sample_weight, (int, float, np.number)):
         sample_weight = np.full(n_rows, float(sample_weight))
+    refuse_lazy(sample_weight, "sample_weight")
     weight = np.asarray(sample_weight)
     if weight.dtype.kind not in "fiubO":
         raise ValueError(f"sample_weight has dtype {weight.dtype}: pass one number a row")

@@ -1,3 +1,4 @@
+import copy
 import pickle
 import sys
 from types import SimpleNamespace
@@ -5,7 +6,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor, NotFittedError
+import dtnumba
+from dtnumba import (
+    C45Classifier,
+    DecisionListClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreeRegressor,
+    ID3Classifier,
+    NotFittedError,
+    RandomForestClassifier,
+    RuleSetClassifier,
+    bin_batches,
+)
 from dtnumba.estimators.bases.estimator import not_fitted
 
 
@@ -102,3 +115,60 @@ print(repr(model.set_params(max_depth=1)))
         "decision_path returns a SciPy matrix, and SciPy is not installed: pip install scipy",
         "DecisionTreeClassifier(max_depth=1, random_state=0)",
     ]
+
+
+def test_unknown_parameters_are_named_with_those_they_are_close_to():
+    with pytest.raises(
+        TypeError, match=r"^DecisionTreeClassifier has no parameter 'max_dept'; did you mean 'max_depth'"
+    ):
+        DecisionTreeClassifier(max_dept=3)
+    with pytest.raises(
+        TypeError, match=r"has no parameter 'qqq'; help\(DecisionTreeClassifier\) describes those it has"
+    ):
+        DecisionTreeClassifier(qqq=3)
+    with pytest.raises(ValueError, match=r"did you mean 'max_bins'"):
+        DecisionTreeClassifier().set_params(max_bin=3)
+    with pytest.raises(ValueError, match=r"'random_state__depth' for estimator .*: random_state=None is no estimator"):
+        DecisionTreeClassifier().set_params(random_state__depth=3)
+
+
+def test_a_class_of_a_user_may_be_made_in_its_own_way():
+    class Stump(DecisionTreeClassifier):
+        def __init__(self, name, *, size=1):
+            super().__init__(max_depth=size)
+            self.name = name
+
+    assert Stump("mine", size=2).max_depth == 2
+
+
+def test_a_value_in_a_message_is_cut_where_it_is_long():
+    with pytest.raises(TypeError) as caught:
+        DecisionTreeClassifier(max_depth={"a": list(range(10_000))}).fit([[0], [1]], [0, 1])
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("model", [DecisionTreeClassifier(), RandomForestClassifier(3, bootstrap=False)], ids=repr)
+def test_a_pickle_of_another_version_is_read_with_a_warning(model, monkeypatch):
+    model.fit([[0], [1]], [0, 1])
+    written = pickle.dumps(model)
+    again = pickle.loads(written)  # noqa: S301
+    assert vars(again).keys() == vars(model).keys()
+    monkeypatch.setattr(dtnumba, "__version__", "99.1.0")
+    words = rf"This {type(model).__name__} was pickled by dtnumba \d+\.\d+\.\d+\S* and is read by dtnumba 99\.1\.0"
+    with pytest.warns(UserWarning, match=words):
+        again = pickle.loads(written)  # noqa: S301
+    assert again.predict([[0], [1]]).tolist() == [0, 1]
+    assert copy.copy(again).predict([[0]]).tolist() == [0]  # without a word: this version has made it
+
+
+@pytest.mark.parametrize(
+    "learner", [C45Classifier, ID3Classifier, RuleSetClassifier, DecisionListClassifier], ids=lambda cls: cls.__name__
+)
+def test_codes_are_refused_by_who_reads_values(learner):
+    table = bin_batches(lambda: iter([np.arange(6.0)[:, None]]))
+    with pytest.raises(TypeError, match=f"X is a BinnedTable, which holds codes, and {learner.__name__} reads values"):
+        learner().fit(table, [0, 1] * 3)
+
+
+def test_a_rule_set_is_named_in_what_its_tree_says():
+    assert repr(RuleSetClassifier()._grower()).startswith("RuleSetClassifier(")

@@ -1,5 +1,7 @@
 """What fits with ``prune=`` and ``prune`` itself ask of the rows they are given."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -103,3 +105,18 @@ def test_rows_of_no_weight_do_not_change_which_rows_are_set_aside():
     without = model.fit(X[weight], y[weight]).trees_
     assert np.array_equal(with_all.feature, without.feature)
     assert np.array_equal(with_all.threshold, without.threshold, equal_nan=True)
+
+
+def test_prune_is_the_method_where_called_and_the_parameter_where_compared():
+    model = DecisionTreeClassifier(prune="mdl").fit([[0], [1]] * 9, [0, 1] * 9)
+    assert model.prune == "mdl"
+    assert model.prune
+    assert repr(model.prune) == "<prune='mdl', a parameter of DecisionTreeClassifier; prune(...) is its method>"
+    assert model.prune("pessimistic").n_leaves_ == 2
+    assert model.get_params()["prune"] == "mdl"
+    model.prune = None
+    assert model.prune == None  # noqa: E711  what stands in its place may be called
+    assert not model.prune
+    assert repr(model) == "DecisionTreeClassifier()"
+    assert "smaller model" in model.prune.__doc__
+    assert list(inspect.signature(model.prune).parameters)[:3] == ["method", "X", "y"]

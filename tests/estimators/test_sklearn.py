@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
+import sklearn
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
@@ -194,3 +195,40 @@ def test_columns_of_the_tree_say_what_scikit_learns_say(name, ours_and_theirs):
 def test_importances_are_scikit_learns(ours_and_theirs):
     ours, theirs = (model.feature_importances_ for model in ours_and_theirs)
     assert ours == pytest.approx(theirs)
+
+
+@pytest.fixture
+def routing():
+    sklearn.set_config(enable_metadata_routing=True)
+    yield
+    sklearn.set_config(enable_metadata_routing=False)
+
+
+def test_weights_are_routed_to_who_requests_them(routing, iris):
+    X, y = iris
+    weight = np.random.default_rng(0).random(len(X))
+    model = (
+        DecisionTreeClassifier(max_depth=2).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    )
+    steps = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model)
+    steps.fit(X, y, sample_weight=weight)
+    scaled = steps[0].transform(X)
+    expected = DecisionTreeClassifier(max_depth=2).fit(scaled, y, weight)
+    assert np.array_equal(steps[-1].predict_proba(scaled), expected.predict_proba(scaled))
+    search = GridSearchCV(steps, {"decisiontreeclassifier__max_depth": [1, 2]}, cv=3)
+    assert search.fit(X, y, sample_weight=weight).best_params_ == {"decisiontreeclassifier__max_depth": 2}
+
+
+def test_weights_that_nobody_requests_are_an_error(routing, iris):
+    model = make_pipeline(DecisionTreeClassifier(max_depth=2))
+    assert model.fit(*iris).score(*iris) > 0.9
+    with pytest.raises(ValueError, match=r"sample_weight.* not explicitly set as requested"):
+        model.fit(*iris, sample_weight=np.ones(len(iris[1])))
+    with pytest.raises(TypeError, match=r"Unexpected args: \{'weight'\} in fit"):
+        model[0].set_fit_request(weight=True)
+    assert not hasattr(RandomForestClassifier(), "set_predict_request")
+
+
+def test_requests_ask_for_routing(iris):
+    with pytest.raises(RuntimeError, match=r"sklearn\.set_config\(enable_metadata_routing=True\)"):
+        DecisionTreeClassifier().set_fit_request(sample_weight=True)

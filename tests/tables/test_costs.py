@@ -178,10 +178,22 @@ def test_costs_may_be_a_matrix_or_a_dict(given):
             ValueError,
             r"costs has the shape \(2, 2\), and y has the 3 classes \['a', 'b', 'c'\]",
         ),
-        ({"costs": [[0, 1, -2], [1, 0, 1], [1, 1, 0]]}, ValueError, "calling class 'a' 'c' costs -2.0; .* >= 0"),
-        ({"costs": [[0, 1, 1], [np.nan, 0, 1], [1, 1, 0]]}, ValueError, "calling class 'b' 'a' costs nan; .* finite"),
-        ({"costs": [[0, 1, 1], [1, 3, 1], [1, 1, 0]]}, ValueError, "calling class 'b' 'b' costs 3.0; a right label"),
-        ({"costs": [[0, 1, 1], [0, 0, 0], [1, 1, 0]]}, ValueError, "class 'b' anything else costs 0"),
+        (
+            {"costs": [[0, 1, -2], [1, 0, 1], [1, 1, 0]]},
+            ValueError,
+            "a row of class 'a' called 'c' costs -2.0; .* >= 0",
+        ),
+        (
+            {"costs": [[0, 1, 1], [np.nan, 0, 1], [1, 1, 0]]},
+            ValueError,
+            "a row of class 'b' called 'a' costs nan; .* finite",
+        ),
+        (
+            {"costs": [[0, 1, 1], [1, 3, 1], [1, 1, 0]]},
+            ValueError,
+            "a row of class 'b' called 'b' costs 3.0; a right label",
+        ),
+        ({"costs": [[0, 1, 1], [0, 0, 0], [1, 1, 0]]}, ValueError, "class 'b' called anything else costs 0"),
         ({"costs": {("a", "z"): 2}}, ValueError, r"names the classes \['z'\], which y does not hold"),
         ({"costs": {"a": 2}}, ValueError, "the key 'a': a key must be a pair"),
         ({"costs": {("a", "b"): "2"}}, TypeError, r"costs\[\('a', 'b'\)\]='2': every cost must be a finite number"),
@@ -333,5 +345,7 @@ def test_labelled_costs_and_priors_are_read_by_their_labels():
 
 
 def test_costs_stay_where_sums_are_finite():
-    with pytest.raises(ValueError, match=r"calling class 'a' 'b' costs 1e\+300; every cost must be .* at most 1e\+100"):
+    with pytest.raises(
+        ValueError, match=r"a row of class 'a' called 'b' costs 1e\+300; every cost must be .* at most 1e\+100"
+    ):
         read_costs({("a", "b"): 1e300}, LABELS)

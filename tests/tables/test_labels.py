@@ -202,3 +202,16 @@ def test_a_weight_of_two_is_two_rows():
     repeated = target_of(values_of(y.repeat(repeats)), fixed_weights(None, 6), SquaredError())
     assert weighted.moment_unit == repeated.moment_unit
     assert weighted.moments.sum() == repeated.moments.sum()
+
+
+@pytest.mark.parametrize("given", [{"a": [1] * 9_999}, "x" * 9_999, 3], ids=["dict", "str", "int"])
+def test_what_is_no_column_is_shown_in_short(given):
+    with pytest.raises(ValueError, match=rf"^y should be a 1d array.* got a {type(given).__name__} instead") as caught:
+        read_labels(given, 3, "Tree")
+    assert len(str(caught.value)) < 400
+
+
+def test_a_plan_of_a_frame_holds_no_labels():
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match=r"y is a LazyFrame, which holds no data yet: pass y.collect\(\)"):
+        read_labels(polars.DataFrame({"y": [1, 2]}).lazy(), 2, "Tree")

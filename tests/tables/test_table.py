@@ -218,6 +218,8 @@ def test_nothing_the_caller_passes_is_changed(kind, X, y):
     [
         ([1, 2], "Expected 2D array, got 1D array instead"),
         (3.0, "Expected 2D array, got scalar array instead"),
+        ({"a": [1] * 9_999}, r"^(?s:.{,400})X is a dict: pass .* rows; of columns by name, pandas.DataFrame\(X\)$"),
+        ("x" * 9_999, r"^(?s:.{,400})X is a str: pass an array, a frame"),
         (np.zeros((2, 2, 2)), "Found array with dim 3, while dim <= 2 is required by Tree."),
         (np.zeros((0, 2)), r"Found array with 0 sample\(s\) \(shape=\(0, 2\)\) while a minimum of 1 is required by"),
         (np.zeros((2, 0)), r"Found array with 0 feature\(s\)"),

@@ -1,6 +1,8 @@
 """The bases of estimators: parameters, the pipeline of ``fit``, and the answers of fitted models.
 
-estimator          parameters read, set and checked; classifiers and regressors
+estimator          what is learned and how rows are read; classifiers and regressors
+named_parameters   parameters read, set and checked by name
+metadata           what scikit-learn's metadata routing asks
 parameters         the parameters every tree shares, each declared once with what is legal
 forest_parameters  those that forests add
 docs               docstrings put together from the parameters and attributes

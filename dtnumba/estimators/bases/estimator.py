@@ -1,9 +1,10 @@
-"""The base of every estimator: parameters that can be read, set and checked, and the error of one not fitted yet."""
+"""The base of every estimator: what ``fit`` has learned, how rows are read, and the error of one not fitted yet."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import MISSING, dataclass, fields
+import warnings
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +13,8 @@ import numpy as np
 from dtnumba.criteria.classification import CostGini
 from dtnumba.criteria.contract import resolve_criterion
 from dtnumba.criteria.regression import PoissonWithZeros
+from dtnumba.estimators.bases.metadata import TakesMetadata
+from dtnumba.estimators.bases.named_parameters import NamedParameters
 from dtnumba.tables.costs import NO_COSTS, ClassCosts, LeastCost, class_costs_of
 from dtnumba.tables.labels import Labels, Values, read_labels, read_values, read_y
 from dtnumba.tables.table import Seen, Table, first_missing, plain_table, read_table
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from dtnumba.tables.binned_table import Features
+
+
+_VERSION = "_dtnumba_version"  # in what is pickled
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -45,7 +51,7 @@ def _for_both(theirs: type[Exception]) -> type[NotFittedError]:
 
 
 @dataclass(eq=False, repr=False)
-class Estimator:
+class Estimator(NamedParameters, TakesMetadata):
     """Parameters with their checks and their display, and what ``fit`` has learned.
 
     Attributes
@@ -62,49 +68,6 @@ class Estimator:
     _is_of_one_output = False
     predict: ClassVar[Any]
     _score_of: ClassVar[Any]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; with ``deep``, those of nested estimators too."""
-        params = {}
-        for field in fields(self):
-            value = params[field.name] = vars(self)[field.name]
-            if deep and hasattr(value, "get_params") and not isinstance(value, type):
-                params |= {f"{field.name}__{name}": nested for name, nested in value.get_params().items()}
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name (``nested__name`` reaches into an estimator); return the estimator."""
-        legal = {field.name for field in fields(self)}
-        nested: dict[str, dict[str, Any]] = {}
-        for key, value in params.items():
-            name, _, inner = key.partition("__")
-            if name not in legal:
-                raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {sorted(legal)}."
-                )
-            if inner:
-                nested.setdefault(name, {})[inner] = value
-            else:
-                setattr(self, name, value)
-        for name, inner_params in nested.items():
-            vars(self)[name].set_params(**inner_params)
-        return self
-
-    def __repr__(self) -> str:
-        """Show the parameters that differ from their defaults."""
-        shown = []
-        for field in fields(self):
-            value = vars(self)[field.name]
-            if field.default is MISSING or not _same(value, field.default):
-                shown.append(f"{field.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(shown)})"
-
-    def check_params(self) -> None:
-        """Check every parameter that says what is legal and is not as it was declared."""
-        for field in fields(self):
-            rule, value = field.metadata.get("rule"), vars(self)[field.name]
-            if rule is not None and value is not field.default:
-                rule.check(field.name, value, type(self).__name__)
 
     def _learn(self, table: Features, **learned: Any) -> Self:
         """Replace what an earlier ``fit`` has learned, all at once and last: a fit that fails changes nothing."""
@@ -185,6 +148,23 @@ class Estimator:
                 "row out, or choose what missing values do, e.g. missing='learned'"
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle what there is, and the version that wrote it."""
+        return {**vars(self), _VERSION: _version()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled; warn where another version wrote it."""
+        state = dict(state)
+        written, own = state.pop(_VERSION, _version()), _version()
+        vars(self).update(state)
+        if written != own:
+            warnings.warn(
+                f"This {type(self).__name__} was pickled by dtnumba {written} and is read by dtnumba {own}, which may "
+                "answer otherwise or fail: fit it again, or read it with the version that wrote it",
+                UserWarning,
+                stacklevel=2,
+            )
+
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn's ``check_is_fitted``."""
         return "n_features_in_" in vars(self)
@@ -200,8 +180,8 @@ class Estimator:
         )
 
 
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is type(default) and bool(np.all(value == default)))
+def _version() -> str:
+    return str(sys.modules["dtnumba"].__version__)
 
 
 class Classifier(Estimator):

@@ -19,7 +19,7 @@ from dtnumba.growth.targets.choose import target_of
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.runtime import rng
 from dtnumba.runtime.side_by_side import expecting
-from dtnumba.tables.binned_table import read_features
+from dtnumba.tables.binned_table import BinnedTable, read_features
 from dtnumba.tables.labels import Labels, codes_of
 from dtnumba.tables.table import read_table
 from dtnumba.tables.weights import read_weight
@@ -143,6 +143,10 @@ class Learner(Estimator):
         return table, outcome
 
     def _read_features(self, X: Any) -> Features:
+        if isinstance(X, BinnedTable) and "max_bins" not in self.__dataclass_fields__:
+            raise TypeError(
+                f"X is a BinnedTable, which holds codes, and {type(self).__name__} reads values: pass these"
+            )
         return read_features(X, type(self).__name__, self.max_bins, self.categorical_features)
 
     def _seed(self) -> int:

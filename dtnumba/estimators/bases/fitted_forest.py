@@ -195,4 +195,4 @@ class FittedForest(Prunable):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what cannot be derived."""
-        return {name: value for name, value in vars(self).items() if name != "estimators_"}
+        return {name: value for name, value in super().__getstate__().items() if name != "estimators_"}

@@ -16,6 +16,7 @@ from dtnumba.growth.settings import CATEGORICAL_SPLITS, MISSING_POLICIES, NUMERI
 from dtnumba.runtime import rng
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.categories import CATEGORICAL_FEATURES_ARE, FROM_DTYPE, is_choice
+from dtnumba.tables.floats import brief
 from dtnumba.validation.model_protocol import ModelProtocol
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Legal(NamedTuple):
             return
         kind = ValueError if not isinstance(value, bool) and isinstance(value, (Real, str)) else TypeError
         words = self.words if isinstance(self.words, str) else self.words()
-        raise kind(f"The {name!r} parameter of {caller} must be {words}. Got {value!r} instead.")
+        raise kind(f"The {name!r} parameter of {caller} must be {words}. Got {brief(value)} instead.")
 
 
 def parameter(default: Any, rule: Legal) -> Any:
@@ -267,8 +268,8 @@ class GrowthParams(ModelProtocol):
         ``prune="cost_complexity"`` has folds choose it.
     prune : str, an object of ``dtnumba.pruners`` or None
         How to prune each tree once it is grown, by name or with options; None leaves it as it is. "reduced_error" sets
-        a part of the rows aside for it, drawn by ``random_state``. ``model.prune`` itself is the method that prunes a
-        fitted model; the parameter is read by ``get_params``.
+        a part of the rows aside for it, drawn by ``random_state``. ``model.prune(...)`` is the method that prunes a
+        fitted model; ``model.prune`` not called compares, and is shown, as this parameter.
 
     """
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class MethodAndParameter:
-    """An attribute that is read as a method and set as a parameter: ``model.prune(...)``, ``Model(prune=...)``."""
+    """An attribute that is both: called as a method (``model.prune(...)``), and set and compared as a parameter."""
 
     def __init__(self, method: Any) -> None:
         self._method, self.__doc__ = method, method.__doc__
@@ -36,12 +36,49 @@ class MethodAndParameter:
         self._name = name
 
     def __get__(self, model: Any, owner: type) -> Any:
-        """Return the method."""
-        return self._method.__get__(model, owner)
+        """Return the method, which stands for the value of the parameter where it is compared or shown."""
+        if model is None:
+            return self._method
+        return CalledOrCompared(self._method.__get__(model, owner), self._name, vars(model).get(self._name))
 
     def __set__(self, model: Any, value: Any) -> None:
         """Set the parameter."""
         vars(model)[self._name] = value
+
+
+class CalledOrCompared:
+    """A method of a model, equal to the value of the parameter of its name.
+
+    Attributes
+    ----------
+    value : object
+        That value, as ``get_params`` returns it.
+
+    """
+
+    def __init__(self, method: Any, name: str, value: Any) -> None:
+        self.__wrapped__, self.__doc__, self._name, self.value = method, method.__doc__, name, value
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call the method."""
+        return self.__wrapped__(*args, **options)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the value of the parameter."""
+        return bool(self.value == (other.value if isinstance(other, CalledOrCompared) else other))
+
+    def __hash__(self) -> int:
+        """Hash the value of the parameter."""
+        return hash(self.value)
+
+    def __bool__(self) -> bool:
+        """Tell whether the parameter is set."""
+        return self.value is not None
+
+    def __repr__(self) -> str:
+        """Say which is which."""
+        model = type(self.__wrapped__.__self__).__name__
+        return f"<{self._name}={self.value!r}, a parameter of {model}; {self._name}(...) is its method>"
 
 
 class Prunable(Learner):
