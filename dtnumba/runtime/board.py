@@ -35,7 +35,7 @@ _PHASES = (1 << (63 - _ITEM_BITS - _COUNT_BITS)) - 1
 _CLOSED = -(1 << 62)
 # Looks at the board before a thread lets others run, and before it sleeps; on the machine measured some 20 ns and
 # some 0.5 us each.
-_LOOKS, _YIELDS = 400, 40
+_LOOKS, _YIELDS = 1000, 60
 _NAP = 100  # microseconds
 
 
