@@ -17,7 +17,6 @@ from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.binned_table import BinnedTable
 from dtnumba.tables.bins import (
     MOST_BINS,
-    SAMPLE_ROWS,
     Bins,
     add_levels,
     bins_of_sample,
@@ -41,7 +40,9 @@ if TYPE_CHECKING:
 
 _CALLER = "bin_batches"
 _BLOCK_CELLS = 1 << 22  # read at a time from an array, and looked at together
-_SPARE_ROWS = SAMPLE_ROWS // 4  # drawn beyond the sample before the largest draws are dropped
+# A sample is held beside the codes, at four bytes a value or more; tables in memory take more rows.
+DRAWN_ROWS = 25_000
+_SPARE_ROWS = DRAWN_ROWS // 4  # drawn beyond the sample before the largest draws are dropped
 _CALL_ANEW = (
     "make_batches is called once per pass and must yield the same rows each time; let it open its source anew at every "
     "call, and seed whatever it draws"
@@ -107,7 +108,7 @@ def bin_batches(
     found = gathered.finish()
     seen.renumber(found.places)
     dtype = seen.sample.rows.dtype
-    if seen.n_rows <= SAMPLE_ROWS:
+    if seen.n_rows <= DRAWN_ROWS:
         table = seen.sample.as_table(found)
         codes, bins = histogram_codes(table, np.arange(table.n_rows, dtype=np.uint32), most, workers)
     else:
@@ -279,7 +280,7 @@ class _Sample:
             rows = np.arange(start, min(start + _SPARE_ROWS, cells.n_rows))
             draws = rng.mix_all(self.key, first + rows)
             taken = np.flatnonzero(draws <= self.bar)
-            if self.n + len(taken) > SAMPLE_ROWS + _SPARE_ROWS:
+            if self.n + len(taken) > DRAWN_ROWS + _SPARE_ROWS:
                 self._drop()
             self._reserve(self.n + len(taken), cells.n_columns)
             to = slice(self.n, self.n + len(taken))
@@ -288,7 +289,7 @@ class _Sample:
 
     def _reserve(self, n: int, p: int) -> None:
         if n > len(self.draws):
-            capacity = min(max(n, 2 * len(self.draws)), SAMPLE_ROWS + _SPARE_ROWS)
+            capacity = min(max(n, 2 * len(self.draws)), DRAWN_ROWS + _SPARE_ROWS)
             draws, rows = np.empty(capacity, np.uint64), np.empty((capacity, p), self.rows.dtype)
             if self.n:
                 draws[: self.n], rows[: self.n] = self.draws[: self.n], self.rows[: self.n]
@@ -296,15 +297,15 @@ class _Sample:
 
     def _drop(self) -> None:
         """Keep the smallest draws: those behind the sample's end move into the places of those that are dropped."""
-        if self.n <= SAMPLE_ROWS:
+        if self.n <= DRAWN_ROWS:
             return
         draws = self.draws[: self.n]
-        self.bar = np.partition(draws, SAMPLE_ROWS - 1)[SAMPLE_ROWS - 1]  # no two draws are the same
+        self.bar = np.partition(draws, DRAWN_ROWS - 1)[DRAWN_ROWS - 1]  # no two draws are the same
         is_kept = draws <= self.bar
-        holes = np.flatnonzero(~is_kept[:SAMPLE_ROWS])
-        movers = SAMPLE_ROWS + np.flatnonzero(is_kept[SAMPLE_ROWS:])
+        holes = np.flatnonzero(~is_kept[:DRAWN_ROWS])
+        movers = DRAWN_ROWS + np.flatnonzero(is_kept[DRAWN_ROWS:])
         self.draws[holes], self.rows[holes] = self.draws[movers], self.rows[movers]
-        self.n = SAMPLE_ROWS
+        self.n = DRAWN_ROWS
 
     def as_table(self, found: Gathered) -> Table:
         """Return the sample: all rows in their order, or the drawn ones in no order."""

@@ -3,7 +3,7 @@
 """Values as small integer codes: histogram codes (at most 255 values a column) and exact rank codes.
 
 A code orders like the value, and the last one of a column, ``n_codes``, stands for missing. Edges of a histogram are
-quantiles over all rows up to 25k rows and over a seeded sample above, weights ignored; a column of at most 255
+quantiles over all rows up to 200k rows and over a seeded sample above, weights ignored; a column of at most 255
 distinct values gets one code a value, whatever the number of rows. Quantiles do not look at the target, so codes of one
 data set may be shared by the folds of a cross-validation.
 
@@ -33,7 +33,7 @@ from dtnumba.tables.presort import (
     sorted_column,
 )
 
-SAMPLE_ROWS = 25_000
+SAMPLE_ROWS = 200_000
 MOST_BINS = 255
 _RUN = 16  # equal values in a row, up to which a column counts as one of distinct values
 

@@ -64,8 +64,8 @@ def target(kind, z):
 
 @pytest.fixture
 def small_sample(monkeypatch):
-    """Edges from a sample of so many rows, as above 200,000."""
-    monkeypatch.setattr(batches, "SAMPLE_ROWS", 200)
+    """Edges from a sample of so many rows, as above 25,000."""
+    monkeypatch.setattr(batches, "DRAWN_ROWS", 200)
     monkeypatch.setattr(batches, "_SPARE_ROWS", 50)
     return 200
 

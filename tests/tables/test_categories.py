@@ -441,7 +441,7 @@ def cells(n, n_levels, seed=0):
 @pytest.mark.parametrize("step", [400, 11])
 def test_batches_give_the_codes_of_the_whole_table(monkeypatch, sample, n_levels, step):
     pd = pytest.importorskip("pandas")
-    monkeypatch.setattr(batches, "SAMPLE_ROWS", sample)
+    monkeypatch.setattr(batches, "DRAWN_ROWS", sample)
     monkeypatch.setattr(batches, "_SPARE_ROWS", 50)
     X = cells(400, n_levels)
     X[:11, 0] = None  # a batch without a value
@@ -463,7 +463,7 @@ def test_batches_give_the_codes_of_the_whole_table(monkeypatch, sample, n_levels
 @pytest.mark.parametrize("sample", [1000, 10])
 def test_ordered_categories_of_batches_keep_their_order(monkeypatch, sample):
     pd = pytest.importorskip("pandas")
-    monkeypatch.setattr(batches, "SAMPLE_ROWS", sample)
+    monkeypatch.setattr(batches, "DRAWN_ROWS", sample)
     order, values = ["low", "mid", "high", "top"], ["top", "low", "top", None, "high", "low", "low"] * 3
 
     def make(orders):
@@ -489,7 +489,7 @@ def test_batches_of_another_kind_or_another_time_are_refused(monkeypatch):
         bin_batches(lambda: [text])
     with pytest.raises(TypeError, match="categorical_features=3: must be 'from_dtype', a list of names"):
         bin_batches(lambda: [text], categorical_features=3)
-    monkeypatch.setattr(batches, "SAMPLE_ROWS", 1)
+    monkeypatch.setattr(batches, "DRAWN_ROWS", 1)
     passes = iter([[text], [text.replace("red", "green")]])
     with pytest.raises(ValueError, match="column 'c' holds 'green', which the first pass had not: make_batches is"):
         bin_batches(lambda: next(passes), categorical_features="from_dtype")
