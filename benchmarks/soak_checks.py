@@ -133,8 +133,8 @@ def repeated_rows(case, model):
     if given.get("missing", "learned") not in {"learned", "majority", "error"} or not hasattr(model, "trees_"):
         return
     times = case.weight.astype(int)
-    if case.levels and "Extra" in case.kind.name:
-        return  # a level that only rows of weight 0 have is one that is drawn
+    if case.levels and (times == 0).any():
+        return  # a level that only rows of weight 0 have is a level all the same
     other = case.kept(np.repeat(np.arange(len(times)), times)).unweighted()
     twin = fitted(other, n_jobs=1)
     X = case.given(np.flatnonzero(times)[:N_ASKED])
