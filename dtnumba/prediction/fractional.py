@@ -9,11 +9,13 @@ import numpy as np
 from dtnumba.prediction.walk_tree import leaves_of
 from dtnumba.runtime.kernels import kernel_type
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.tasks import launch, take_ticket
+from dtnumba.runtime.progress import launch_heeding
+from dtnumba.runtime.tasks import take_ticket
 from dtnumba.trees.layout import BY_SHARE, last_children, node_values
 from dtnumba.trees.routing import as_asked, child_number
 
 _BLOCK = 1024  # rows a ticket
+_STEPS_A_ROW = 100  # about, through all nodes that a part of it comes to
 
 
 @kernel_type
@@ -98,5 +100,5 @@ def mixtures_of(table, trees, workers, tree=0, out=None):
         rows, asked = slice(first, first + cells.n_rows), as_asked(trees, cells.flat.dtype)
         root, counter = int(trees.root[tree]), np.zeros(1, np.int64)
         task = MixLeaves(cells, asked, root, last, value_of_node, out[rows], leaf[rows], waiting, parts, counter)
-        launch(task, threads)
+        launch_heeding(task, threads, cells.n_rows * _STEPS_A_ROW)
     return out, leaf

@@ -19,12 +19,14 @@ from dtnumba.prediction.packed_forest import says_second
 from dtnumba.runtime.instructions.complete_trees import choose_leaves
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.tasks import launch, take_ticket
+from dtnumba.runtime.progress import launch_heeding
+from dtnumba.runtime.tasks import take_ticket
 from dtnumba.tables.costs import commonest
 from dtnumba.tables.floats import floor_to
 from dtnumba.trees.layout import LEAF, depths, leaf_values
 
 _ROWS = 64  # together
+_STEPS_A_ROW = 100  # about, of several hundred trees
 _TREES = 4  # whose votes are added in one pass
 _GROUPS = 8  # of so many rows a ticket
 _DEPTH, _NODES, _LEAVES = 6, 63, 64
@@ -184,4 +186,5 @@ def add_shallow_votes(cells, forest, out, workers):
     leaves, places = per_worker(threads, _TREES * _ROWS, np.uint8), per_worker(threads, _ROWS, np.uint32)
     values, counter = per_worker(threads, _ROWS, cells.flat.dtype), np.zeros(1, np.int64)
     width, flat = out.shape[1], out.reshape(-1)
-    launch(CompareShallow(cells, forest, columns, leaves, values, places, width, flat, counter), threads)
+    task = CompareShallow(cells, forest, columns, leaves, values, places, width, flat, counter)
+    launch_heeding(task, threads, cells.n_rows * _STEPS_A_ROW)

@@ -14,7 +14,8 @@ from dtnumba.prediction.packed_forest import N_WALKS, answer_at
 from dtnumba.prediction.walk_tree import SERIAL_STEPS
 from dtnumba.runtime.kernels import by_type, inline, kernel_type
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.tasks import launch, take_ticket
+from dtnumba.runtime.progress import launch_heeding
+from dtnumba.runtime.tasks import take_ticket
 from dtnumba.tables.cells import cells_of
 
 # A block of rows passes through one tree before the next one is read. Rows come in a stream and nodes do not, so it
@@ -134,7 +135,7 @@ def _walk(cells, packed, use, steps, workers):
     bases = per_worker(threads, min(block, cells.n_rows) + N_WALKS, np.uint64)
     leaves = per_worker(threads, N_WALKS, np.uint64)
     task = WalkForest(cells, packed.nodes, packed.depth, packed.roots, use, block, bases, leaves, counter)
-    launch(task, threads)
+    launch_heeding(task, threads, int(cells.n_rows * steps))
 
 
 def add_votes(cells, packed, out, steps, workers):

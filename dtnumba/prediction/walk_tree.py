@@ -11,11 +11,13 @@ import numpy as np
 
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.tasks import each_item, launch, take_ticket
+from dtnumba.runtime.progress import launch_heeding
+from dtnumba.runtime.tasks import each_item, take_ticket
 from dtnumba.trees.layout import LEAF, last_children
 from dtnumba.trees.routing import as_asked, step
 
 _BLOCK = 1024  # rows a ticket
+_STEPS_A_ROW = 20  # about, through a tree
 _N_WALKS = 8
 # A tree that does not fit into a core's level-2 cache waits longer for its nodes: four times the walks took the rows of
 # a tree of 233k nodes from 139 to 64 ms a million; a tree of 26k nodes they slow down from 32 to 54 ms.
@@ -164,13 +166,15 @@ def _walk(cells, trees, packed, tree, values, out, workers):
     counter, root = np.zeros(1, np.int64), int(trees.root[tree])
     if packed is None:
         trees = as_asked(trees, cells.flat.dtype)
-        launch(WalkAny(cells, trees, root, values, out, counter), workers if cells.n_rows >= _BLOCK else 1)
+        task = WalkAny(cells, trees, root, values, out, counter)
+        launch_heeding(task, workers if cells.n_rows >= _BLOCK else 1, cells.n_rows * _STEPS_A_ROW)
         return
     threads = workers if cells.n_rows * packed.depth >= SERIAL_STEPS else 1
     n_walks = _N_WALKS if packed.words.nbytes <= LEVEL_2 else 4 * _N_WALKS
     walks, bases = per_worker(threads, n_walks, np.uint32), per_worker(threads, n_walks, np.uint64)
     words, thresholds = packed.words, packed.words.view(np.float64)
-    launch(WalkPacked(cells, words, thresholds, root, packed.depth, values, out, walks, bases, counter), threads)
+    task = WalkPacked(cells, words, thresholds, root, packed.depth, values, out, walks, bases, counter)
+    launch_heeding(task, threads, cells.n_rows * packed.depth)
 
 
 def decision_paths(trees, leaves):

@@ -18,10 +18,12 @@ from dtnumba.rules.layout import LEVELS, condition_at, holds
 from dtnumba.runtime.instructions.bits import lower_bound, lowest_bit
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.tasks import launch, take_ticket
+from dtnumba.runtime.progress import launch_heeding
+from dtnumba.runtime.tasks import take_ticket
 from dtnumba.tables.floats import compared
 
 _ROWS = 1024  # a ticket
+_STEPS_A_WORD = 16  # about, of the columns that rules test
 _RULES = 1024  # a block
 _SERIAL = 2048  # rows below which the calling thread works alone: waking the pool costs as much
 _BITS = 64
@@ -174,6 +176,6 @@ def answers_of(table: Any, rules: Any, blocks: list[Block], workers: int, *, vot
             found = per_worker(threads, len(block.whole), np.uint64, 0)
             counter, own = np.zeros(1, np.int64), totals[rows]
             task = MatchRules(cells, block, rules.label, rules.confidence, answer[rows], own, found, counter)
-            launch(task, threads)
+            launch_heeding(task, threads, cells.n_rows * len(block.whole) * _STEPS_A_WORD)
     answer[answer < 0] = rules.n_rules
     return answer, totals

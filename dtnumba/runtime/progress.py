@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.runtime.notice import NOTICE
-from dtnumba.runtime.tasks import is_compiled, launch
+from dtnumba.runtime.side_by_side import is_rehearsal
+from dtnumba.runtime.tasks import is_compiled, launch, launch_beside, may_be_left
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _TICK = 0.05  # seconds between two looks
 # Work below this many rows times trees is over before anyone could look; a thread to wait in takes 0.1 ms.
 _SMALL = 200_000
+_LONG = 10_000_000  # steps of some nanoseconds; a thread to wait in takes a hundredth of their time
 _BAR = 30
 
 
@@ -71,7 +73,7 @@ class Monitor:
             go(False)
             return False
         is_main = threading.current_thread() is threading.main_thread()
-        self._wait_for(lambda: go(is_main), halt, count)
+        self.wait_for(lambda: go(is_main), halt, count)
         return bool(halt[0])
 
     def in_background(self, function: Callable[[], Any]) -> Any:
@@ -82,13 +84,13 @@ class Monitor:
         if self._is_short():
             return function()
         halt, found = np.zeros(1, np.int64), list[Any]()
-        self._wait_for(lambda: found.append(function()), halt, lambda: 0, leaves=True)
+        self.wait_for(lambda: found.append(function()), halt, lambda: 0, leaves=True)
         return None if halt[0] else found[0]
 
     def _is_short(self) -> bool:
         return self.size < _SMALL and not self.verbose and self.max_seconds is None
 
-    def _wait_for(self, call: Callable[[], Any], halt: Any, count: Callable[[], int], *, leaves: bool = False) -> None:
+    def wait_for(self, call: Callable[[], Any], halt: Any, count: Callable[[], int], *, leaves: bool = False) -> None:
         """Run a call in a thread and look around meanwhile; ``leaves``: once stopped, do not wait for its end."""
         before, failed = self.done, list[BaseException]()
         finished = threading.Event()
@@ -164,6 +166,41 @@ class Monitor:
             _say(f"\r[{'#' * full}{'.' * (_BAR - full)}] {line}   {end}")
         else:
             _say(line + "\n")
+
+
+def run_heeding(go: Callable[[bool], None], size: int, halt: Any = None, workers: int = 1) -> None:
+    """Call a function, and let Ctrl-C through at once: what it works on then comes to its end by itself, unheeded.
+
+    Parameters
+    ----------
+    go : function
+        Given whether the main thread waits for it. Once left, it must not change what others read.
+    size : int
+        About how many steps of some nanoseconds its work takes. What is over before anyone could look is just called,
+        and so is everything in a thread that Python does not tell of Ctrl-C.
+    halt : array, optional
+        A flag that ends the work early where it is not 0.
+    workers : int
+        Threads of the pool that it enters, if it does. One that only one may enter is waited for.
+
+    """
+    if size < _LONG or threading.current_thread() is not threading.main_thread() or is_rehearsal():
+        go(False)
+        return
+    monitor, halt = Monitor(0, None, 1, size), np.zeros(1, np.int64) if halt is None else halt
+    monitor.wait_for(lambda: go(True), halt, lambda: 0, leaves=may_be_left(workers))
+    if monitor.error is not None:
+        raise monitor.error
+
+
+def launch_heeding(task: Any, workers: int, size: int) -> None:
+    """Launch a task of about so many steps; see ``run_heeding``."""
+    run_heeding(lambda entitled: launch(task, workers, entitled=entitled), size, workers=workers)
+
+
+def launch_beside_heeding(task: Any, workers: int, size: int, steps: int | None = None) -> None:
+    """Run a task on threads of its own, of about so many steps; see ``run_heeding``."""
+    run_heeding(lambda _: launch_beside(task, workers, steps=steps), size)
 
 
 def run_stoppable(go: Callable[[bool], None], halt: Any, size: int) -> None:

@@ -274,6 +274,14 @@ def _may_enter_pool(*, entitled):
     return is_main or numba.threading_layer() != "workqueue"
 
 
+def may_be_left(workers):
+    """Whether a thread may launch others while so many workers of the pool are at what it has launched before."""
+    if workers <= 1 or not COMPILED:
+        return True
+    _start_pool()
+    return numba.threading_layer() != "workqueue"
+
+
 def _run_masked(entry, address, workers):
     before = numba.get_num_threads()
     numba.set_num_threads(min(workers, config.NUMBA_NUM_THREADS))

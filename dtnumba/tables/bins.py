@@ -16,12 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.runtime.kernels import inline, kernel_type
-from dtnumba.runtime.tasks import launch_beside, take_ticket
+from dtnumba.runtime.progress import launch_beside_heeding
+from dtnumba.runtime.tasks import take_ticket
 from dtnumba.tables.bin_codes import ROWS_AT_ONCE, TABLE, CodeRows, cells_of_edges, no_cells
 from dtnumba.tables.cells import values_of
 from dtnumba.tables.floats import floor_to, midpoint
 from dtnumba.tables.presort import (
     PARALLEL_CELLS,
+    STEPS_A_VALUE,
     RankColumns,
     bits_from_key,
     bits_of,
@@ -186,7 +188,8 @@ def make_bins(table, kept, most, workers):
         scratch, counter = sort_scratch(bits.flat, len(sample), threads, with_rows=False), np.zeros(1, np.int64)
         ends = low.view(bits.flat.dtype), high.view(bits.flat.dtype)
         task = MakeBins(bits, form, scratch, sample, first, most, n_codes, *ends, exhaustive, counter)
-        launch_beside(task, threads, steps=len(sample) * cells.n_columns)
+        n_cells = len(sample) * cells.n_columns
+        launch_beside_heeding(task, threads, STEPS_A_VALUE * n_cells, steps=n_cells)
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
     used = np.arange(MOST_BINS) < n_codes[:, None]
     low, high = (part.astype(np.float64)[used] for part in (low, high))
@@ -247,7 +250,8 @@ def _find_strays(table, bins, codes, workers, claims=None, columns=None):
             CodeRows(cells, edges, values, bins.n_codes, claims, wanted, codes, first, stray, places, counter),
             cells.n_rows * cells.n_columns,
         )
-        launch_beside(task, workers if n_cells >= PARALLEL_CELLS else 1, steps=4 * n_cells)
+        threads = workers if n_cells >= PARALLEL_CELLS else 1
+        launch_beside_heeding(task, threads, n_cells, steps=4 * n_cells)
     return stray != 0
 
 
@@ -345,7 +349,8 @@ def rank_codes(table, kept, workers):
         threads = workers if n * cells.n_columns >= PARALLEL_CELLS else 1
         scratch, counter = sort_scratch(bits.flat, n, threads), np.zeros(1, np.int64)
         out = distinct.view(bits.flat.dtype)
-        launch_beside(RankColumns(bits, form, scratch, kept, codes, first, out, n_codes, counter), threads)
+        task = RankColumns(bits, form, scratch, kept, codes, first, out, n_codes, counter)
+        launch_beside_heeding(task, threads, STEPS_A_VALUE * n * cells.n_columns)
     values = np.concatenate([distinct[f * n : f * n + n_codes[f]] for f in range(p)])
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
     bins = Bins(n_codes, first_code, values, values, np.ones(p, bool))

@@ -11,7 +11,8 @@ import numpy as np
 
 from dtnumba.runtime.kernels import inline, kernel, outlined
 from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.tasks import each_item, launch_beside
+from dtnumba.runtime.progress import launch_beside_heeding
+from dtnumba.runtime.tasks import each_item
 
 # Records of a presorted sequence: the row, and what was true of it where it stands.
 NEW = np.uint32(1 << 31)  # its value differs from the one before
@@ -21,6 +22,7 @@ DIGIT_BITS = 11  # a pass: 3 passes for float32, 6 for float64; a pass where all
 _BUCKETS = 1 << DIGIT_BITS
 # Fewer cells than this are sorted or coded by one thread.
 PARALLEL_CELLS = 50_000
+STEPS_A_VALUE = 20  # about, to sort them
 FEW_CELLS = 20_000
 
 
@@ -237,7 +239,8 @@ def presort(table, kept, n_orders, workers):
         bits, form = bits_of(cells)
         threads = workers if len(kept) * cells.n_columns >= PARALLEL_CELLS else 1
         scratch = sort_scratch(bits.flat, len(kept), threads)
-        launch_beside(SortColumns(bits, form, scratch, kept, order, first, np.zeros(1, np.int64)), threads)
+        task = SortColumns(bits, form, scratch, kept, order, first, np.zeros(1, np.int64))
+        launch_beside_heeding(task, threads, STEPS_A_VALUE * len(kept) * cells.n_columns)
     return order
 
 

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from dtnumba import C45Classifier, ID3Classifier, RandomForestClassifier
+from dtnumba import C45Classifier, DecisionTreeClassifier, ID3Classifier, RandomForestClassifier
 from dtnumba.estimators.bases import prunable
 from dtnumba.growth.forest.bootstrap_rows import Bootstrap
 from dtnumba.growth.forest.drawn_rows import CountDraws
 from dtnumba.rules.select_subset import covers_of, shortest_subsets
 from dtnumba.runtime.kernels import COMPILED, kernel_type
-from dtnumba.runtime.progress import Monitor, Progress, run_stoppable
+from dtnumba.runtime.progress import Monitor, Progress, run_heeding, run_stoppable
 from dtnumba.trees.check import check
 
 
@@ -230,3 +230,33 @@ def test_what_stops_the_work_is_raised_and_other_threads_are_not_asked():
     assert given == [True, False]
     run_stoppable(given.append, halt, 1)
     assert given == [True, False, False]
+
+
+@only_compiled
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_ends_a_tree_of_two_children_whoever_grows_it(workers):
+    """The whole tree takes seconds, and so does each of its first nodes."""
+    X, y = noise(600_000, 10)
+    model = DecisionTreeClassifier(n_jobs=workers).fit(X[:6_000], y[:6_000])
+    trees = model.trees_
+    with interrupted(after=1.0):
+        model.fit(X, y)
+    assert model.trees_ is trees
+    assert model.fit(X[:300], y[:300]).score(X[:300], y[:300]) == 1.0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_work_without_a_flag_is_left_to_itself(workers):
+    done = []
+
+    def work(is_main):
+        time.sleep(2.0)
+        done.append(is_main)
+
+    with interrupted(after=0.2):
+        run_heeding(work, 1 << 40, workers=workers)
+    assert not done
+    run_heeding(done.append, 10)
+    assert done == [False]
+    with pytest.raises(ZeroDivisionError):
+        run_heeding(lambda _: 1 / 0, 1 << 40)

@@ -29,6 +29,7 @@ from dtnumba.growth.targets.plain import plain
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import call_entry, compile_entries
 from dtnumba.runtime.kernels import kernel_type
+from dtnumba.runtime.progress import run_heeding
 from dtnumba.runtime.records import address_of, worker_part
 from dtnumba.runtime.tasks import code_of, launch_beside
 from dtnumba.runtime.tiers import chosen
@@ -39,6 +40,7 @@ PARALLEL_ROWS, _PARALLEL_WORK = 4096, 1 << 15
 SUBTREE_SHARE = 64
 # A row takes plain kernels so many seconds more a feature, and the faster ones take so many to compile.
 _LOST_A_ROW, _COMPILE_SECONDS = 2e-8, 0.3
+_STEPS_A_CELL = 10  # about how often a value is looked at
 
 
 @kernel_type
@@ -76,14 +78,13 @@ def grow_tree(splitter, target, criterion, limits, n_features, n_per_output, n_r
     scratches = new_scratch(job, n_rows, workers)
     scratches.place[:] = 0
     add_node(growing, limits, 0, 0, n_rows, 0, np.uint64(rng.ROOT_KEY))
-    if workers > 1:
-        _grow_together(job, scratches, n_rows, workers)
-    else:
-        _grow_alone(job, scratches, n_rows)
+    go = _together(job, scratches, n_rows, workers) if workers > 1 else _alone(job, scratches, n_rows)
+    run_heeding(go, n_rows * n_features * _STEPS_A_CELL, growing.halt)
     return growing
 
 
-def _grow_alone(job, scratches, n_rows):
+def _alone(job, scratches, n_rows):
+    """Compile what grows a tree on one thread; return the function that does."""
     own = worker_part(scratches, 0)
 
     def build(is_plain):
@@ -94,13 +95,16 @@ def _grow_alone(job, scratches, n_rows):
     subtree, kernels, codes = chosen(build, n_rows * job.n_features * _LOST_A_ROW, _COMPILE_SECONDS)
     compile_entries(codes)
     subtree = subtree._replace(job=subtree.job._replace(calls=calls_of(kernels)))
-    call_entry(kernels["below"]._replace(record=subtree), 0, 0, 0)
+    code = kernels["below"]._replace(record=subtree)
+    return lambda _: call_entry(code, 0, 0, 0)
 
 
-def _grow_together(job, scratches, n_rows, workers):
+def _together(job, scratches, n_rows, workers):
+    """Compile what grows a tree on several threads; return the function that does."""
     kernels = kernels_of(Subtree(job, worker_part(scratches, 0)), in_crew=True)
     floor = 0 if is_best_first(job.limits) else max(PARALLEL_ROWS, n_rows // SUBTREE_SHARE)
     task = GrowTogether(job, scratches, new_crew(scratches, workers, n_rows), floor)
     below, *others = kernels.values()
     compile_entries([below, code_of(task), *others])  # what takes longest comes first
-    launch_beside(task._replace(job=job._replace(calls=calls_of(kernels))), workers, leader_ends=True)
+    task = task._replace(job=job._replace(calls=calls_of(kernels)))
+    return lambda _: launch_beside(task, workers, leader_ends=True)

@@ -20,8 +20,9 @@ from dtnumba.growth.targets.leaf_values import Summary, describe, row_at
 from dtnumba.runtime.instructions.bits import prefetch
 from dtnumba.runtime.kernels import kernel, kernel_type, quickly
 from dtnumba.runtime.memory import per_worker, sparse_empty
+from dtnumba.runtime.progress import launch_beside_heeding
 from dtnumba.runtime.records import worker_part
-from dtnumba.runtime.tasks import launch_beside, take_ticket
+from dtnumba.runtime.tasks import take_ticket
 from dtnumba.tables.floats import midpoint
 from dtnumba.trees.layout import NO_LEVELS, NO_MAP, Trees
 
@@ -141,7 +142,8 @@ def _summarise(columns, target, criterion, splitter, width, workers):
     threads = workers if n_rows >= PARALLEL_FINISH_ROWS and target.n_weights > 0 else 1
     sums, seen = per_worker(threads, target.n_stats, np.int64), per_worker(threads, getattr(target, "n_moments", 1))
     task = DescribeNodes(target, criterion, splitter, summary, sums, seen, np.zeros(1, np.int64))
-    launch_beside(task, threads, steps=int((summary.stop - summary.start).sum()) + 10 * m)
+    steps = int((summary.stop - summary.start).sum()) + 10 * m
+    launch_beside_heeding(task, threads, steps, steps=steps)
     return summary
 
 
