@@ -1,19 +1,16 @@
 """Decision trees on NumPy arrays, compiled by Numba.
 
-DecisionTreeClassifier, DecisionTreeRegressor    one tree that people can read
-ExtraTreeClassifier, ExtraTreeRegressor          one tree of random thresholds
-RandomForestClassifier, RandomForestRegressor    many trees of rows drawn at random
-ExtraTreesClassifier, ExtraTreesRegressor        many trees of random thresholds
-ID3Classifier, C45Classifier                     Quinlan's learners
-CHAIDClassifier, CHAIDRegressor                  wide trees, each split by a test of significance
-RuleSetClassifier, DecisionListClassifier        rules as models
-prune, pruners                                   smaller models
-validation                                       how good a model is
-export                                           one model, written another way
-bin_batches                                      tables larger than memory
-criteria                                         how good a split is, and your own criteria
-information                                      entropy and gain of plain lists
-warmup, Progress, NotFittedError                 compiling ahead; what callbacks are told; asked before ``fit``
+* One tree that people can read: DecisionTreeClassifier, DecisionTreeRegressor.
+* One tree of random thresholds: ExtraTreeClassifier, ExtraTreeRegressor.
+* Many trees, of rows drawn at random: RandomForestClassifier, RandomForestRegressor.
+* Many trees, of random thresholds: ExtraTreesClassifier, ExtraTreesRegressor.
+* Quinlan's learners: ID3Classifier, C45Classifier.
+* Wide trees, each node split by a test of significance: CHAIDClassifier, CHAIDRegressor.
+* Rules as models: RuleSetClassifier, DecisionListClassifier.
+* Smaller models: the function prune, and pruners. How good a model is: validation. Written another way: export.
+* How good a split is, and criteria of your own: criteria. Entropy and gain of plain lists: information.
+* Tables larger than memory: bin_batches. Compiling ahead: warmup. What callbacks are told: Progress. The error of a
+  model asked before ``fit``: NotFittedError.
 
 ``help(DecisionTreeClassifier)`` describes every parameter.
 

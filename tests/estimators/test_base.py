@@ -1,4 +1,5 @@
 import copy
+import inspect
 import pickle
 import sys
 from types import SimpleNamespace
@@ -139,6 +140,8 @@ def test_a_class_of_a_user_may_be_made_in_its_own_way():
             self.name = name
 
     assert Stump("mine", size=2).max_depth == 2
+    assert list(inspect.signature(Stump).parameters) == ["name", "size"]
+    assert "max_depth" in inspect.signature(DecisionTreeClassifier).parameters
 
 
 def test_a_value_in_a_message_is_cut_where_it_is_long():
