@@ -15,6 +15,7 @@ import numpy as np
 
 from dtnumba.rules.term_tests import column_tests
 from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.progress import run_heeding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,6 +49,7 @@ class Terms(NamedTuple):
     chosen: np.ndarray  # (most,) int64 scratch
     best: np.ndarray  # (most,) int64 out: tests of the best term, -1 after the last
     score: np.ndarray  # (2,) float64 out: of the best term, and its size
+    halt: np.ndarray  # (1,) int64: not 0 where the work is to stop, and nothing of it will be used
 
 
 @inline
@@ -208,7 +210,7 @@ def _search(terms, pure):
     for i in range(most):
         terms.best[i] = -1
     depth, column, is_new = np.int64(0), np.int64(0), True
-    while depth >= 0:
+    while depth >= 0 and terms.halt[0] == 0:
         if is_new:
             _judge_all(terms, pure, depth, column)
             terms.chosen[depth] = terms.first_test[column] - 1 if depth + 1 < most else n_tests
@@ -317,6 +319,7 @@ def terms_of(sample: Sample, tests: list[ColumnTests], most: int, least: float) 
         np.zeros(most, np.int64),
         np.zeros(most, np.int64),
         np.zeros(2),
+        np.zeros(1, np.int64),
     )
 
 
@@ -341,6 +344,15 @@ def _pairs(
     return pair, found.astype(np.int64)
 
 
+def _found_next(terms: Terms) -> bool:
+    """Look for the next term; Ctrl-C is heard meanwhile."""
+    n_prefixes = int(terms.first_test[-1]) if len(terms.chosen) > 1 else 1
+    found: list[bool] = []
+    size = int(terms.n_rows[0]) * len(terms.is_category) * n_prefixes
+    run_heeding(lambda _: found.append(next_term(terms)), size, terms.halt)
+    return found[0]
+
+
 class GreedyList(NamedTuple):
     """The terms of a decision list, and what each answers."""
 
@@ -361,7 +373,7 @@ def greedy_list(sample: Sample, most: int, least: float) -> GreedyList:
     terms = terms_of(sample, tests, most, least)
     bodies: list[list[Condition]] = []
     decided: list[NDArray[np.float64]] = []
-    while next_term(terms):
+    while _found_next(terms):
         ends = [(int(t), int(np.searchsorted(terms.first_test, t, side="right")) - 1) for t in terms.best if t >= 0]
         bodies.append([tests[j].condition(t - int(terms.first_test[j])) for t, j in ends])
         decided.append(terms.sums[0].copy())

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from dtnumba import C45Classifier, DecisionTreeClassifier, ID3Classifier, RandomForestClassifier
+from dtnumba import C45Classifier, DecisionListClassifier, DecisionTreeClassifier, ID3Classifier, RandomForestClassifier
 from dtnumba.estimators.bases import prunable
 from dtnumba.growth.forest.bootstrap_rows import Bootstrap
 from dtnumba.growth.forest.drawn_rows import CountDraws
@@ -260,3 +260,14 @@ def test_work_without_a_flag_is_left_to_itself(workers):
     assert done == [False]
     with pytest.raises(ZeroDivisionError):
         run_heeding(lambda _: 1 / 0, 1 << 40)
+
+
+@only_compiled
+def test_ctrl_c_ends_a_decision_list():
+    """Each of its terms takes seconds."""
+    X, y = noise(300_000, 12)
+    model = DecisionListClassifier(max_tests=3).fit(X[:300], y[:300])
+    rules = model.rules_
+    with interrupted(after=1.0):
+        model.fit(X, y)
+    assert model.rules_ is rules
