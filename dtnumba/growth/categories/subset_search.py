@@ -105,19 +105,20 @@ def _best_set(target, splitter, job, scratch, sums, sets, total, n):
     """
     (table, base, missing_at), (m, n_sets, in_order, has_missing) = sums, sets
     own, work, limits, width = scratch.own, scratch.work, job.limits, np.uint64(splitter.width)
-    counts, least = limits.min_samples_leaf > 1, limits.min_samples_leaf
+    counts, least, is_single = limits.min_samples_leaf > 1, limits.min_samples_leaf, splitter.how == ONE_VS_REST
     best, bar, scale, best_left = (np.int64(0), np.int64(0), np.int64(0)), NO_GAIN, 0.0, zero(target, work.best)
     for side in range(1 + has_missing):
         left, n_left = zero(target, work.left), np.int64(0)
         for k in range(1, n_sets + 1 + has_missing - side):
-            first = k - 1 if in_order else 0
-            if first == 0:
+            is_one = is_single and k <= n_sets
+            first = k - 1 if in_order or is_one else 0
+            if first == 0 or is_one:
                 left, n_left = zero(target, work.left), np.int64(0)
                 if side == 1:
                     left = take(target, left, table, missing_at)
                     n_left = rows_in(target, table, missing_at, width)
-            for j in range(first, k if in_order else m):
-                if in_order or k > n_sets or _is_in_set(splitter, own, k, j):
+            for j in range(first, k if in_order or is_one else m):
+                if in_order or is_one or k > n_sets or _is_in_set(splitter, own, k, j):
                     at = base + np.uint64(own.present[own.order[j]]) * width
                     left = take(target, left, table, at)
                     if counts:
@@ -138,9 +139,7 @@ def _best_set(target, splitter, job, scratch, sums, sets, total, n):
 @inline
 def _is_in_set(splitter, own, k, j):
     """Tell whether the j-th category present is in the k-th subset tried."""
-    if splitter.how == IN_ORDER:
-        return (k >> j) & 1 == 1
-    return j == k - 1 if splitter.how == ONE_VS_REST else own.chosen[j] == 1
+    return (k >> j) & 1 == 1 if splitter.how == IN_ORDER else own.chosen[j] == 1
 
 
 @inline
@@ -196,6 +195,9 @@ def keep_left(own, out, node, f, start, m, kind, number):
 def write_left(own, start, m, kind, number):
     """Write the categories that go left to ``own.kept`` from ``start`` on; return how many there are."""
     chosen, c = own.chosen, np.int64(0)
+    if kind == ONE:
+        own.kept[start] = number
+        return np.int64(1)
     wanted = np.uint8(kind in (PREFIX, AMONG, ONE, DRAWN))
     for j in range(number if kind in (PREFIX, SUFFIX) else 0):
         chosen[own.order[j]] = 1
