@@ -17,16 +17,17 @@ ROWS_COLUMN = 48  # where the number of rows stands, if the conditions leave roo
 
 
 class TreeColumns(Protocol):
-    """Columns of `tree_` that are read here: scikit-learn's names, a child of -1 at a leaf."""
+    """What of `tree_` is read here."""
 
-    children_left: NDArray[Any]
-    children_right: NDArray[Any]
     feature: NDArray[Any]
-    threshold: NDArray[Any]
     value: NDArray[Any]
     n_node_samples: NDArray[Any]
     missing_go_to_left: NDArray[Any]
-    trees: Any  # with level_start and level, the categories that go left
+    trees: Any  # with threshold, level_start and level: the numbers and the categories that go left
+
+    def children(self, node: int) -> NDArray[Any]:
+        """Return the children of a node, none of a leaf."""
+        ...
 
 
 def outline(
@@ -58,14 +59,14 @@ def outline(
     while stack:
         node, level, condition = stack.pop()
         rows = f"{int(tree.n_node_samples[node]):,} rows"
-        left, right = int(tree.children_left[node]), int(tree.children_right[node])
-        inner = left >= 0
+        children = tree.children(node)
+        inner = len(children) > 0
         more = "  ..." if inner and level == levels else ""
         yield f"{'  ' * level + condition:<{ROWS_COLUMN}} {rows:>14}  {_contents(tree.value[node, 0], classes)}{more}"
         if inner and level < levels:
             feature = int(tree.feature[node])
             own = categories[feature]
-            cut = float(tree.threshold[node])
+            cut, (left, right) = float(tree.trees.threshold[node]), children.tolist()
             ways = _sets(tree, node, own) if own is not None else (f"<= {cut:.6g}", f"> {cut:.6g}")
             left_too, right_too = "", ""
             if not ways:  # the test is whether there is a value

@@ -112,15 +112,40 @@ class TreeView:
         """Tests on the longest path."""
         return int(self._depths.max())
 
+    def children(self, node: int) -> NDArray[np.int64]:
+        """Return the children of a node, which stand side by side; none of a leaf."""
+        if not 0 <= node < self.node_count:
+            raise IndexError(f"there is no node {node}: there are {self.node_count}")
+        first, last = int(self.trees.left[node]), int(self._last[node])
+        return np.arange(first, last + 1) if first >= 0 else np.empty(0, np.int64)
+
+    @cached_property
+    def _last(self) -> NDArray[Any]:
+        return last_children(self.trees)
+
+    def _demand_thresholds(self, asked: str) -> None:
+        """Raise where two columns of children and one of thresholds do not say what the tests of the tree are."""
+        trees = self.trees
+        if trees.has_two_children and len(trees.level) == 0:
+            return
+        what = "of categories" if trees.has_two_children else "with more children than two, of categories or of ranges"
+        raise ValueError(
+            f"tree_.{asked}: the tree has tests {what}, which columns of left and right children and thresholds cannot "
+            "say. tree_.children(node) returns the children of a node, tree_.feature what it tests, and tree_.trees "
+            "holds the tests; to_rules() of a classifier writes them"
+        )
+
     @cached_property
     def children_left(self) -> NDArray[np.int64]:
-        """First child of each node."""
+        """Left child of each node, where every test is a threshold; see ``children``."""
+        self._demand_thresholds("children_left")
         return _frozen(self.trees.left.astype(np.int64))
 
     @cached_property
     def children_right(self) -> NDArray[np.int64]:
-        """Last child of each node."""
-        return _frozen(last_children(self.trees).astype(np.int64))
+        """Right child of each node, where every test is a threshold; see ``children``."""
+        self._demand_thresholds("children_right")
+        return _frozen(self._last.astype(np.int64))
 
     @cached_property
     def feature(self) -> NDArray[np.int64]:
@@ -130,7 +155,8 @@ class TreeView:
 
     @cached_property
     def threshold(self) -> NDArray[np.float64]:
-        """Largest value that goes left, for each node."""
+        """Largest value that goes left, for each node, where every test is a threshold."""
+        self._demand_thresholds("threshold")
         return _frozen(np.where(self.trees.feature >= 0, self.trees.threshold, float(TREE_UNDEFINED)))
 
     @cached_property

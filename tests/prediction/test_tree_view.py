@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
-from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor
+from dtnumba import C45Classifier, DecisionTreeClassifier, DecisionTreeRegressor, ID3Classifier
 
 #      x <= 1.5
 #      /      \
@@ -36,6 +36,38 @@ def test_sizes(tree):
     assert (tree.node_count, tree.capacity, tree.n_leaves, tree.max_depth) == (5, 5, 3, 2)
     assert (tree.n_features, tree.n_outputs, tree.max_n_classes, tree.n_classes.tolist()) == (1, 1, 3, [3])
     assert tree.compute_node_depths().tolist() == [1, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("model", "fan"),
+    [
+        (DecisionTreeClassifier(categorical_features=[0], categorical_split="multiway"), 3),
+        (DecisionTreeClassifier(categorical_features=[0]), 2),
+        (DecisionTreeClassifier(numeric_split="interval"), 2),
+        (C45Classifier(categorical_features=[0]), 3),
+        (ID3Classifier(categorical_features=[0]), 3),
+    ],
+    ids=str,
+)
+def test_other_tests_than_thresholds_have_an_accessor_of_their_children(model, fan):
+    rows = [[k % 3] for k in range(12)]
+    tree = model.fit(rows, [k % 3 % 2 for k in range(12)]).tree_
+    assert tree.children(0).tolist() == list(range(1, 1 + fan))
+    assert tree.children(tree.node_count - 1).tolist() == []
+    seen = [child for node in range(tree.node_count) for child in tree.children(node).tolist()]
+    assert sorted(seen) == list(range(1, tree.node_count))
+    for name in ("children_left", "children_right", "threshold"):
+        with pytest.raises(ValueError, match=rf"tree_\.{name}: .*tree_\.children\(node\)"):
+            getattr(tree, name)
+    with pytest.raises(IndexError, match="no node -1"):
+        tree.children(-1)
+    export = pytest.importorskip("sklearn.tree").export_graphviz
+    with pytest.raises((ValueError, TypeError)):
+        export(model)
+
+
+def test_children_of_thresholds_are_the_columns(tree):
+    assert [tree.children(node).tolist() for node in range(5)] == [[1, 2], [], [3, 4], [], []]
 
 
 def test_columns_are_made_once_and_cannot_be_written(tree):
