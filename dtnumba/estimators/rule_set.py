@@ -146,7 +146,7 @@ class RuleSetClassifier(RuleModel):
     def _made(self, tree: Any, sample: Sample, seed: int) -> Rules:
         """Return the paths of a fitted tree as rules, simplified by a sample of rows."""
         making = Making(self.select, float(self.confidence), self.min_significance, seed, n_workers(self.n_jobs))
-        return make_rules([(path.tests, path.k) for path in labelled_paths(tree)], sample, making, tree.trees_.bits)
+        return make_rules([(path.tests, path.k) for path in labelled_paths(tree)], sample, making, tree.trees_.cuts_at)
 
     def from_paths(self, model: Any) -> Self:
         """Make rules of the paths of a fitted tree as they are, which say what it says of every row."""
@@ -164,7 +164,7 @@ class RuleSetClassifier(RuleModel):
         decided = node_values(trees)[nodes] * np.where(trees.weight[nodes] > 0, trees.weight[nodes], 1.0)[:, None]
         decided = np.vstack([decided, np.zeros_like(root)[None]])
         numbers["decided"] = decided
-        rules = pack_rules([list(path.tests) for path in paths], label, int(default), numbers, trees.bits)
+        rules = pack_rules([list(path.tests) for path in paths], label, int(default), numbers, trees.cuts_at)
         return self._learn_rules(rules, model.columns_seen, model.classes_)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.rules.dnf import Literal, Space
+    from dtnumba.tables.floats import AtFloats, Between
     from dtnumba.tables.table import Seen
 
 
@@ -30,16 +31,16 @@ class Formula(str):
         The same as data.
     seen : Seen
         The columns.
-    bits : int
-        How rows are compared with bounds, as of Conditions.
+    cuts_at : Between or AtFloats
+        Whether bounds lie between values of the table, as of Trees.
 
     """
 
-    __slots__ = ("bits", "bodies", "seen", "terms")
+    __slots__ = ("bodies", "cuts_at", "seen", "terms")
     terms: tuple[tuple[str, ...], ...]
     bodies: list[list[Condition]]
     seen: Seen
-    bits: int
+    cuts_at: Between | AtFloats
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
         """Return for each row whether the formula holds; a missing value fails every test."""
@@ -48,7 +49,7 @@ class Formula(str):
         columns = {j: table.column(j) for j in {test.feature for body in self.bodies for test in body}}
         for body in self.bodies:
             is_in = np.ones(table.n_rows, bool)
-            for test in as_asked(body, self.bits, table.dtype):
+            for test in as_asked(body, self.cuts_at, table.dtype):
                 is_in &= holds(test, columns[test.feature])
             found |= is_in
         return found
@@ -100,7 +101,7 @@ def dnf(model: Any, class_: Any) -> Formula:
     negative = [term for term, k in zip(terms, labels, strict=True) if k != wanted[0]]
     found = shortest(space, positive, negative)
     assert computes(space, found, positive, negative), "the formula is the tree"
-    words = Words(names_of(seen.n_features, seen.names), levels, None, model.trees_.bits)
+    words = Words(names_of(seen.n_features, seen.names), levels, None, model.trees_.cuts_at)
     return _formula(space, found, seen, words)
 
 
@@ -131,7 +132,7 @@ def _formula(space: Space, terms: list[list[Literal]], seen: Seen, words: Words)
     outcomes = tuple(tuple(sentence(test, words) for test in body) for body in bodies)
     text = " or ".join(f"({' and '.join(term)})" if term else "anything" for term in outcomes)
     formula = Formula(text or "nothing")
-    formula.terms, formula.bodies, formula.seen, formula.bits = outcomes, bodies, seen, words.bits
+    formula.terms, formula.bodies, formula.seen, formula.cuts_at = outcomes, bodies, seen, words.cuts_at
     return formula
 
 

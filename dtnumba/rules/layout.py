@@ -9,8 +9,7 @@ Invariants, tested by ``check`` and relied on everywhere:
 * LEVELS holds for the categories whose bit is set in ``word[word_start[t]:word_start[t + 1]]``, least bit first;
 * a missing value holds where ``missing`` is 1, and fails every other test;
 * a feature is tested by LEVELS alone, or not by them at all;
-* where ``bits`` is 32 or 64, bounds are values of a table of such floats, and rows are compared with them in the
-  coarser of that type and their own, as in the trees that they stem from;
+* rows are compared with bounds as with the thresholds of the trees that these stem from (``cuts_at``);
 * rows that no rule answers are of the class ``default``, of which the last row of ``decided`` tells.
 """
 
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.tables.floats import compared
+from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between, compared
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +39,7 @@ class Conditions(NamedTuple):
     missing: NDArray[np.uint8]  # (t,)
     word_start: NDArray[np.int64]  # (t + 1,)
     word: NDArray[np.uint64]
-    bits: int = 0  # of the floats that bounds are values among; 0 where they lie between values
+    cuts_at: Between | AtFloats = BETWEEN_VALUES  # whether bounds lie between values of the table, as of Trees
 
 
 class Rules(NamedTuple):
@@ -63,9 +62,9 @@ class Rules(NamedTuple):
         return len(self.label)
 
     @property
-    def bits(self) -> int:
-        """How rows are compared with bounds, as of Conditions."""
-        return self.tests.bits
+    def cuts_at(self) -> Between | AtFloats:
+        """Whether bounds lie between values of the table, as of Trees."""
+        return self.tests.cuts_at
 
     @property
     def n_classes(self) -> int:
@@ -84,7 +83,7 @@ class Condition(NamedTuple):
     missing: bool = False
 
 
-def pack_tests(tests: list[Condition], bits: int = 0) -> Conditions:
+def pack_tests(tests: list[Condition], cuts_at: Between | AtFloats = BETWEEN_VALUES) -> Conditions:
     """Return tests as arrays."""
     n_words = [max(test.levels, default=0) // _BITS + 1 if test.kind == LEVELS else 0 for test in tests]
     start = np.cumsum([0, *n_words]).astype(np.int64)
@@ -102,7 +101,7 @@ def pack_tests(tests: list[Condition], bits: int = 0) -> Conditions:
         np.array([test.missing for test in tests], np.uint8),
         start,
         word,
-        bits,
+        cuts_at,
     )
 
 
@@ -137,9 +136,9 @@ def both(first: Condition, second: Condition) -> Condition | None:
     return first._replace(low=low, high=min(first.high, second.high), missing=missing)
 
 
-def as_asked(tests: list[Condition], bits: int, dtype: Any) -> list[Condition]:
-    """Return tests with the bounds that rows of a dtype are compared with; see ``bits`` of Rules."""
-    low, high = (compared(np.array([test[k] for test in tests], np.float64), bits, dtype).tolist() for k in (2, 3))
+def as_asked(tests: list[Condition], cuts_at: Between | AtFloats, dtype: Any) -> list[Condition]:
+    """Return tests with the bounds that rows of a dtype are compared with."""
+    low, high = (compared(np.array([test[k] for test in tests], np.float64), cuts_at, dtype).tolist() for k in (2, 3))
     return [test._replace(low=a, high=b) for test, a, b in zip(tests, low, high, strict=True)]
 
 
@@ -171,12 +170,12 @@ def pack_rules(
     label: NDArray[np.int64],
     default: int,
     numbers: dict[str, NDArray[np.float64]],
-    bits: int = 0,
+    cuts_at: Between | AtFloats = BETWEEN_VALUES,
 ) -> Rules:
     """Return rules as arrays, the tests of a rule merged; ``numbers`` are the other columns by name."""
     whole = [merged(body) for body in bodies]
     start = np.cumsum([0, *map(len, whole)]).astype(np.int64)
-    tests = pack_tests([test for body in whole for test in body], bits)
+    tests = pack_tests([test for body in whole for test in body], cuts_at)
     return Rules(start=start, tests=tests, label=label.astype(np.int32), default=int(default), **numbers)
 
 
@@ -199,7 +198,6 @@ def check(rules: Rules, n_features: int) -> Rules:
     assert ((rules.label >= 0) & (rules.label < rules.n_classes)).all()
     assert len(rules.prior) == rules.n_classes
     assert 0 <= rules.default < rules.n_classes
-    assert rules.bits in {0, 32, 64}
     is_levels = tests.kind == LEVELS
     assert (tests.kind <= LEVELS).all()
     assert (np.diff(tests.word_start)[~is_levels] == 0).all()

@@ -45,7 +45,7 @@ class Block(NamedTuple):
 
 def blocks_of(rules: Any, dtype: Any = np.float64) -> list[Block]:
     """Return the masks of rules for rows of a dtype."""
-    low, high = (compared(ends, rules.bits, dtype) for ends in (rules.tests.low, rules.tests.high))
+    low, high = (compared(ends, rules.cuts_at, dtype) for ends in (rules.tests.low, rules.tests.high))
     rules = rules._replace(tests=rules.tests._replace(low=low, high=high))
     return [_block(rules, first, min(first + _RULES, rules.n_rules)) for first in range(0, rules.n_rules, _RULES)]
 

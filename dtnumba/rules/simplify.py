@@ -12,6 +12,7 @@ from dtnumba.rules.layout import LEVELS, Condition, Rules, as_asked, holds, key_
 from dtnumba.rules.order import TrainingRows, by_class, default_class, without_harm
 from dtnumba.rules.row_bits import deletions_of, row_bits, unpacked_rows
 from dtnumba.rules.select_subset import covers_of, shortest_subsets
+from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,8 +50,13 @@ class Sample(NamedTuple):
         return TrainingRows(self.code, weight, self.n_classes)
 
 
-def make_rules(paths: list[tuple[tuple[Condition, ...], int]], sample: Sample, making: Making, bits: int = 0) -> Rules:
-    """Return rules for the paths of a tree and what their leaves say; ``bits`` as of Conditions."""
+def make_rules(
+    paths: list[tuple[tuple[Condition, ...], int]],
+    sample: Sample,
+    making: Making,
+    cuts_at: Between | AtFloats = BETWEEN_VALUES,
+) -> Rules:
+    """Return rules for the paths of a tree and what their leaves say; ``cuts_at`` as of Trees."""
     if making.select is not None:
         # A missing value fails every test
         paths = [(tuple(test._replace(missing=False) for test in body), k) for body, k in paths]
@@ -59,14 +65,14 @@ def make_rules(paths: list[tuple[tuple[Condition, ...], int]], sample: Sample, m
     bodies = [tuple(dict.fromkeys(body)) for body in named]
     label = np.array([k for _, k in paths], np.int64)
     tests = [test if test.low is not None else test._replace(low=np.nan) for test in numbers]
-    asked = as_asked(tests, bits, sample.table.dtype)
+    asked = as_asked(tests, cuts_at, sample.table.dtype)
     passed = row_bits(sample.table, asked, sample.code, sample.n_classes, sample.weight)
     if making.select is None:
         found, default = WrittenRules(bodies, label, np.zeros(len(label))), int(np.argmax(sample.rows.sizes))
     else:
         found, default = _simplified(bodies, label, tests, passed, sample, making)
     whole = [[tests[t] for t in body] for body in found.tests]
-    return describe(whole, found.label, default, sample, making.confidence, bits=bits)
+    return describe(whole, found.label, default, sample, making.confidence, cuts_at=cuts_at)
 
 
 def _simplified(
@@ -163,7 +169,7 @@ def describe(
     sample: Sample,
     confidence: float,
     *,
-    bits: int = 0,
+    cuts_at: Between | AtFloats = BETWEEN_VALUES,
 ) -> Rules:
     """Return rules, in this order, with their coverage, confidence and lift on rows."""
     rows, n = sample.rows, len(sample.code)
@@ -173,7 +179,7 @@ def describe(
     is_open = np.ones(n, bool)
     for r, body in enumerate(bodies):
         is_in = np.ones(n, bool)
-        for test in as_asked(body, bits, sample.table.dtype):
+        for test in as_asked(body, cuts_at, sample.table.dtype):
             is_in &= holds(test, columns[test.feature])
         covered[r] = rows.weight[is_in].sum()
         correct[r] = rows.weight[is_in & (rows.code == label[r])].sum()
@@ -183,7 +189,7 @@ def describe(
     decided[-1] = np.bincount(rows.code[is_open], weights=rows.weight[is_open], minlength=sample.n_classes)
     sizes = rows.sizes
     numbers = numbers_of(covered, correct, label, sizes / sizes.sum(), confidence)
-    return pack_rules(bodies, label, default, {**numbers, "decided": decided}, bits)
+    return pack_rules(bodies, label, default, {**numbers, "decided": decided}, cuts_at)
 
 
 def numbers_of(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.rules.layout import LEVELS, OUTSIDE, RANGE, Condition, Rules, body_of
+from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ class Words(NamedTuple):
     names: list[str]
     levels: Sequence[Any]  # of each column, None of one of numbers
     classes: list[str] | None  # None where the text alone says what they are
-    bits: int = 0  # of the floats that bounds are values among, as of Conditions
+    cuts_at: Between | AtFloats = BETWEEN_VALUES  # as of Rules
 
 
 class Said(NamedTuple):
@@ -82,7 +83,7 @@ def sentence(test: Condition, words: Words) -> str:
         text = _levels(name, test.levels, levels)
         is_never = not test.levels
     else:
-        text = _range(name, test, levels, words.bits)
+        text = _range(name, test, levels, words.cuts_at)
         is_never = test.kind == RANGE and test.low == np.inf and test.high == -np.inf
     if is_never and test.missing:
         return f"{name} is missing"
@@ -99,11 +100,13 @@ def _levels(name: str, chosen: tuple[int, ...], levels: Any) -> str:
     return f"{name} {sign}in {{{', '.join(shown)}}}"
 
 
-def _range(name: str, test: Condition, levels: Any, bits: int) -> str:
+def _range(name: str, test: Condition, levels: Any, cuts_at: Between | AtFloats) -> str:
     def bound(x: float) -> str:
         if levels is not None and 0 <= x < len(levels):
             return word(levels[int(x)])
-        return repr(float(str(np.float32(x)) if bits == 32 else x))  # a value of float32 has fewer digits there
+        return repr(
+            float(str(np.float32(x)) if cuts_at == AtFloats(32) else x)
+        )  # a value of float32 has fewer digits there
 
     low, high = test.low, test.high
     if test.kind == OUTSIDE:

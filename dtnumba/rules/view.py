@@ -89,7 +89,7 @@ class RuleList:
         names, levels, n_features = self._given
         classes = [word(label) for label in self.classes.tolist()]
         shown = [None] * n_features if levels is None else levels
-        return Words(names_of(n_features, names), shown, classes, self.arrays.bits)
+        return Words(names_of(n_features, names), shown, classes, self.arrays.cuts_at)
 
     @property
     def default(self) -> Any:

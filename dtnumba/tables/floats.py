@@ -12,7 +12,7 @@ caller told apart; ``predict`` compares the rounded value.
 from __future__ import annotations
 
 import reprlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -155,13 +155,26 @@ def says_number(text: str | bytes) -> bool:
     return True
 
 
-def compared(values: NDArray[np.float64], bits: int, dtype: Any) -> NDArray[np.float64]:
-    """Return cuts that are values of a table of floats of so many bits as rows of another dtype are compared with them.
+class Between(NamedTuple):
+    """Cuts lie between values of the table."""
 
-    Both are compared in the coarser type, as a value is itself there: 0.3 is not above 0.3, and is as float32. In
-    float64, that is the largest number that float32 rounds to the value. With ``bits`` 0, cuts lie between values.
+
+class AtFloats(NamedTuple):
+    """Cuts are values of a table of floats of so many bits."""
+
+    bits: int
+
+
+BETWEEN_VALUES = Between()
+
+
+def compared(values: NDArray[np.float64], cuts_at: Between | AtFloats, dtype: Any) -> NDArray[np.float64]:
+    """Return cuts as rows of a dtype are compared with them.
+
+    Where they are values of the table, both are compared in the coarser type, as a value is itself there: 0.3 is not
+    above 0.3, and is as float32. In float64, that is the largest number that float32 rounds to the value.
     """
-    if bits == 0 or (bits == 64 and dtype == np.float64):
+    if isinstance(cuts_at, Between) or (cuts_at.bits == 64 and dtype == np.float64):
         return values
     with np.errstate(over="ignore", invalid="ignore"):
         narrow = np.asarray(values, np.float32)

@@ -19,8 +19,8 @@ Invariants, tested by ``check`` and relied on everywhere:
 * a node with surrogates uses these first where its own value is missing or its map says -1; see ``Surrogates``;
 * where ``share`` is there, a missing value goes to all children, to each with its share (``policy`` BY_SHARE);
 * ``value`` holds for every node class shares (each output's classes side by side), means or medians;
-* where ``bits`` is 0, thresholds lie between values of the table; where it is 32 or 64 they are values of a table of
-  floats of so many bits, and rows are compared with them in the coarser of that type and their own;
+* thresholds lie between values of the table, or are values of a table of some type of float (``cuts_at``); then rows
+  are compared with them in the coarser of that type and their own;
 * of compact trees, ``value`` holds leaves only, in their order, or rows that they share, and then ``value_row`` says
   which one each has; the columns that prediction does not need, and ``right`` of binary trees, are empty.
 """
@@ -28,6 +28,8 @@ Invariants, tested by ``check`` and relied on everywhere:
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between
 
 LEAF = -1
 STAYS = 255  # of missing_left
@@ -92,7 +94,7 @@ class Trees(NamedTuple):
     policy: int = BY_CHILD  # of missing values
     share: np.ndarray = NO_SHARES  # (m,) float64: of the parent's weight, for BY_SHARE; else empty
     surrogates: Surrogates = NO_SURROGATES
-    bits: int = 0  # of the floats that thresholds are values among; 0 where they lie between values
+    cuts_at: Between | AtFloats = BETWEEN_VALUES
 
     @classmethod
     def of_leaves(cls, n_trees: int, width: int, policy: int = BY_CHILD, *, has_levels: bool = False) -> "Trees":
@@ -244,7 +246,7 @@ def one_tree(trees: Trees, t: int) -> Trees:
     columns["share"] = trees.share[start:stop] if len(trees.share) else trees.share
     own = _pick_surrogates(trees.surrogates, start, stop)
     only: dict[str, Any] = {"root": np.array([0, stop - start], np.int64), "policy": trees.policy, "surrogates": own}
-    return Trees(**columns, **only, bits=trees.bits)
+    return Trees(**columns, **only, cuts_at=trees.cuts_at)
 
 
 def joined(parts: list[Trees]) -> Trees | None:
@@ -264,7 +266,7 @@ def joined(parts: list[Trees]) -> Trees | None:
         columns[start_name], columns[name] = _joined_ragged(parts, start_name, name)
     columns["share"] = np.concatenate([part.share for part in parts])
     only: dict[str, Any] = {"policy": parts[0].policy, "surrogates": _joined_surrogates(parts)}
-    return Trees(root=root, **columns, **only, bits=parts[0].bits)
+    return Trees(root=root, **columns, **only, cuts_at=parts[0].cuts_at)
 
 
 def _joined_ragged(parts: list[Trees], start_name: str, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -5,13 +5,15 @@ import numpy as np
 
 from dtnumba.runtime.instructions.bits import lower_bound
 from dtnumba.runtime.kernels import inline
-from dtnumba.tables.floats import compared
+from dtnumba.tables.floats import BETWEEN_VALUES, Between, compared
 from dtnumba.trees.layout import STAYS
 
 
 def as_asked(trees, dtype):
-    """Return trees with the thresholds that rows of a dtype are compared with; see ``bits`` in ``layout``."""
-    return trees._replace(threshold=compared(trees.threshold, trees.bits, dtype)) if trees.bits else trees
+    """Return trees with the thresholds that rows of a dtype are compared with as they are."""
+    if isinstance(trees.cuts_at, Between):
+        return trees
+    return trees._replace(threshold=compared(trees.threshold, trees.cuts_at, dtype), cuts_at=BETWEEN_VALUES)
 
 
 @inline

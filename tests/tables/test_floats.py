@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-from dtnumba.tables.floats import check_distinct, compared, to_floats
+from dtnumba.tables.floats import AtFloats, Between, check_distinct, compared, to_floats
 
 BIG = 2**53
 
@@ -109,19 +109,19 @@ numbers = st.floats(-_REACH, _REACH, width=32) | st.floats(-_REACH, _REACH).map(
 @examples(200)
 def test_cuts_at_values_are_compared_in_the_coarser_type(cut, x, is_near):
     x = np.nextafter(np.float32(cut), np.float32(x)) if is_near else x
-    for bits, dtype in ((32, np.float64), (64, np.float32), (32, np.float32)):
-        cuts = np.array([np.float32(cut) if bits == 32 else cut], np.float64)
+    for bits, dtype in ((AtFloats(32), np.float64), (AtFloats(64), np.float32), (AtFloats(32), np.float32)):
+        cuts = np.array([np.float32(cut) if bits == AtFloats(32) else cut], np.float64)
         rows = np.array([x, cut, np.nextafter(cut, np.inf), (np.float64(np.float32(cut)) + x) / 2.0]).astype(dtype)
         assert ((rows <= compared(cuts, bits, dtype)) == (rows.astype(np.float32) <= cuts.astype(np.float32))).all()
     cuts = np.array([cut, np.inf, np.nan])
-    assert compared(cuts, 64, np.float64) is cuts
-    assert compared(cuts, 0, np.float32) is cuts
-    for bits, dtype in ((64, np.float32), (32, np.float64)):
+    assert compared(cuts, AtFloats(64), np.float64) is cuts
+    assert compared(cuts, Between(), np.float32) is cuts
+    for bits, dtype in ((AtFloats(64), np.float32), (AtFloats(32), np.float64)):
         assert np.array_equal(compared(cuts, bits, dtype)[1:], cuts[1:], equal_nan=True)
 
 
 def test_the_largest_float32_is_not_above_what_is_rounded_to_it():
     largest = np.finfo(np.float32).max.astype(np.float64)
-    (cut,) = compared(np.array([largest]), 32, np.float64)
+    (cut,) = compared(np.array([largest]), AtFloats(32), np.float64)
     assert largest < cut < 2.0**128
-    assert compared(np.array([1e300]), 64, np.float32)[0] == np.inf
+    assert compared(np.array([1e300]), AtFloats(64), np.float32)[0] == np.inf

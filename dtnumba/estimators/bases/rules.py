@@ -15,6 +15,7 @@ from dtnumba.estimators.bases.estimator import Classifier
 from dtnumba.estimators.bases.fit import Learner
 from dtnumba.rules.layout import pack_rules
 from dtnumba.rules.text import Words, names_of, read_rules, value_of, word
+from dtnumba.tables.floats import AtFloats
 from dtnumba.tables.labels import read_labels
 from dtnumba.tables.table import Seen, Table
 
@@ -168,9 +169,11 @@ class RuleModel(Learner, Classifier):
         from dtnumba.rules.simplify import numbers_of
 
         prior = np.full(n_classes, 1.0 / n_classes)
-        bits = self.rules_.arrays.bits if self.__sklearn_is_fitted__() else 64  # a text names values as people do
+        cuts_at: Any = AtFloats(64)  # a text names values as people do
         if self.__sklearn_is_fitted__() and len(self.rules_.arrays.prior) == n_classes:
             prior = self.rules_.arrays.prior
+        if self.__sklearn_is_fitted__():
+            cuts_at = self.rules_.arrays.cuts_at
         columns = (("covered", "covers"), ("correct", "correct"), ("confidence", "confidence"), ("lift", "lift"))
         given = {
             name: np.array([one.get(key, np.nan) for one in predicted.numbers], np.float64) for name, key in columns
@@ -182,7 +185,7 @@ class RuleModel(Learner, Classifier):
         lift = sure / np.maximum(prior[label], 1e-300)
         numbers |= {"confidence": sure, "lift": np.where(np.isnan(given["lift"]), lift, given["lift"])}
         return pack_rules(
-            predicted.bodies, label, default, {**numbers, "decided": np.zeros((len(label) + 1, n_classes))}, bits
+            predicted.bodies, label, default, {**numbers, "decided": np.zeros((len(label) + 1, n_classes))}, cuts_at
         )
 
 

@@ -25,6 +25,7 @@ from dtnumba.growth.settings import MERGED, Options
 from dtnumba.runtime import rng
 from dtnumba.runtime.kernels import kernel_type
 from dtnumba.runtime.tasks import n_workers
+from dtnumba.tables.floats import AtFloats
 from dtnumba.trees.layout import count_up
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def at_values(trees: Trees, bins: Any, bits: int) -> Trees:
         own = nodes[trees.feature[nodes] == f]
         values = bins.low[bins.first_code[f] : bins.first_code[f] + bins.n_codes[f]].astype(np.float64)
         threshold[own] = values[np.searchsorted(values, threshold[own], side="right") - 1]
-    return trees._replace(threshold=threshold, bits=bits)
+    return trees._replace(threshold=threshold, cuts_at=AtFloats(bits))
 
 
 def window_size(n_rows: int) -> int:
