@@ -7,6 +7,7 @@ that shares and weights are those of the true priors, and a label is the class w
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -313,16 +314,16 @@ class ClassCosts:
             return with_classes
         base = np.ones(len(codes)) if with_classes is None else with_classes
         altered = base * multiply[codes]
-        total = altered.sum()
+        total = math.fsum(altered)  # of fractions: the order of the rows changes no bit
         if total <= 0.0:
             raise ValueError("priors times class_weight times sample_weight: all are zero, so no row counts")
-        return np.asarray(altered * (base.sum() / total))
+        return np.asarray(altered * (math.fsum(base) / total))
 
     def by_priors(self, labels: Labels, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
         """Return what the priors multiply the rows of each class by; None where there are no priors."""
         if self.priors is None:
             return None
-        counts = np.bincount(labels.codes[:, 0], weights=weight, minlength=len(self.priors))
+        counts = _weight_by_class(labels.codes[:, 0], weight, len(self.priors))
         share = counts / counts.sum()
         _refuse_absent(self.priors, share, labels)
         return np.asarray(np.divide(self.priors, share, out=np.zeros(len(share)), where=share > 0))
@@ -346,6 +347,17 @@ class ClassCosts:
         weight *= np.repeat(trees.weight[roots] / weight[roots], np.diff(trees.root))
         scale = trees.weight / weight
         return trees._replace(value=value, weight=weight, impurity=trees.impurity * scale, gain=trees.gain * scale)
+
+
+def _weight_by_class(
+    codes: NDArray[np.int64], weight: NDArray[np.float64] | None, n_classes: int
+) -> NDArray[np.float64]:
+    """Return the weight of each class, to the last bit whatever the order of the rows."""
+    if weight is None:
+        return np.bincount(codes, minlength=n_classes).astype(np.float64)
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=n_classes))[:-1]
+    return np.array([math.fsum(part) for part in np.split(weight[order], ends)])
 
 
 def _refuse_absent(priors: NDArray[np.float64], share: NDArray[np.float64], labels: Labels) -> None:

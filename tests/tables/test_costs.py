@@ -349,3 +349,14 @@ def test_costs_stay_where_sums_are_finite():
         ValueError, match=r"a row of class 'a' called 'b' costs 1e\+300; every cost must be .* at most 1e\+100"
     ):
         read_costs({("a", "b"): 1e300}, LABELS)
+
+
+@pytest.mark.parametrize("costs", [None, [[0, 1, 2], [3, 0, 1], [1, 1, 0]]])
+def test_with_priors_and_weights_in_parts_the_order_of_the_rows_changes_no_bit(costs):
+    draw = np.random.default_rng(0)
+    X, y, weight = draw.normal(size=(60, 3)), draw.integers(0, 3, 60), draw.uniform(0.01, 2.0, 60)
+    tree = DecisionTreeClassifier(priors=[0.2, 0.3, 0.5], costs=costs, max_depth=3, n_jobs=1)
+    first = tree.fit(X, y, weight).trees_
+    for _ in range(6):
+        order = draw.permutation(60)
+        assert same_trees(first, tree.fit(X[order], y[order], weight[order]).trees_)
