@@ -8,7 +8,9 @@ short sequence of float64, to be read as ``stats[k]`` for ``k in range(len(stats
 
 * ``target = "classes"``: the weight of each class (of one output; several outputs are scored one by one and averaged);
 * ``target = "numbers"``: ``(sum of w*y,)``, or ``(sum of w*y, sum of w*y*y)`` where the class says ``moments = 2``;
-  with ``centred = True`` y is measured from an offset that the criterion must not depend on (better rounding);
+  with ``centred = True`` y is measured from the mean of the node, which the criterion must not depend on: sums of rows
+  that differ by little agree in most digits, but not from there. A criterion that needs the sums, too, says
+  ``shows_away = True`` instead, and gets ``(sum of w*y, sum of w*(y - c))``, where c is near the mean of the node;
 * ``target = "ranks"``: no sums at all; the criterion looks at the order of the targets (``absolute_error``). On
   histogram codes such a criterion sees the rows of a node in the order of their codes, equal codes in one step.
 
@@ -31,6 +33,9 @@ choose(gains, informations, features, n) -> int
     Which of the n candidate features wins, as an index into ``features``; ``gains[f]`` is -inf where a feature offers
     nothing, and -1 means no split, as does the choice of such a feature. Left out: the largest gain, on (near-)ties
     the feature that was drawn first.
+degree = 2
+    Said by a criterion for numbers whose impurity grows by this power of the targets, so that it may be given these in
+    another unit where float64 could not hold the impurity.
 loss(y, value) -> float
     For numbers: the loss of one row in a leaf with this value; its mean is the impurity shown for a node. Left out:
     ``impurity`` of the node's statistics.
@@ -163,6 +168,16 @@ def _definer(cls, name):
 def _scores_as_it_rounds(cls):
     definer = _definer(cls, "rough_gain")
     return definer is not None and definer is _definer(cls, "score")
+
+
+def is_centred(cls):
+    """Tell whether a class of criteria sees numbers as measured from the mean of the node."""
+    return getattr(cls, "centred", False)
+
+
+def shows_away(cls):
+    """Tell whether a class of criteria sees sums of numbers and, beside them, how far they are from the mean's."""
+    return getattr(cls, "shows_away", False)
 
 
 def is_concave(criterion):

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from dtnumba.criteria.contract import NO_GAIN, criterion
-from dtnumba.runtime.kernels import kernel_type
+from dtnumba.runtime.kernels import inline, kernel_type
 
 
 @criterion("squared_error", "friedman_mse")
@@ -16,15 +16,19 @@ class SquaredError(NamedTuple):
     target = "numbers"
     centred = True
     concave = True
+    degree = 2
 
     def score(self, left, right, weight_left, weight_right):
-        return left[0] * left[0] / weight_left + right[0] * right[0] / weight_right
+        # One division: with two, a tree took 3 % longer.
+        share = 1.0 / (weight_left * weight_right)
+        return left[0] * left[0] * (share * weight_right) + right[0] * right[0] * (share * weight_left)
 
     def gain(self, parent, children, weights):
-        weight = gain = 0.0
+        weight = mean = gain = 0.0
         for v in range(len(weights)):
             weight += weights[v]
-        mean = parent[0] / weight
+        if parent[0] != 0.0:  # where sums are measured from the mean it is zero, as kernels know
+            mean = parent[0] / weight
         for v in range(len(weights)):
             away = children[v][0] / weights[v] - mean
             gain += weights[v] * away * away
@@ -43,25 +47,26 @@ class Poisson(NamedTuple):
     """
 
     target = "numbers"
+    shows_away = True
     concave = True
+    degree = 1
 
     def score(self, left, right, weight_left, weight_right):
         if left[0] <= 0.0 or right[0] <= 0.0:
             return NO_GAIN
-        return left[0] * math.log(left[0] / weight_left) + right[0] * math.log(right[0] / weight_right)
+        return _deviance_of_sides(left, right, weight_left, weight_right)
 
     def gain(self, parent, children, weights):
         weight = 0.0
         for v in range(len(weights)):
             weight += weights[v]
-        mean, gain = parent[0] / weight, 0.0
+        mean, away, gain = parent[0] / weight, parent[1] / weight, 0.0
         for v in range(len(weights)):
-            if children[v][0] > 0.0:
-                gain += children[v][0] * math.log(children[v][0] / weights[v] / mean)
-        return max(gain, 0.0) / weight
+            gain += _deviance(children[v], weights[v], mean, away)
+        return gain / weight
 
     def loss(self, y, value):
-        return y * math.log(y / value) - y + value if y > 0.0 else value
+        return value * _above_line(y / value, (y - value) / value) if y > 0.0 else value
 
 
 @kernel_type
@@ -72,8 +77,38 @@ class PoissonWithZeros(Poisson):
     concave = True
 
     def score(self, left, right, weight_left, weight_right):
-        found = left[0] * math.log(left[0] / weight_left) if left[0] > 0.0 else 0.0
-        return found + (right[0] * math.log(right[0] / weight_right) if right[0] > 0.0 else 0.0)
+        return _deviance_of_sides(left, right, weight_left, weight_right)
+
+
+@inline
+def _deviance_of_sides(left, right, weight_left, weight_right):
+    weight = weight_left + weight_right
+    mean, away = (left[0] + right[0]) / weight, (left[1] + right[1]) / weight
+    if mean <= 0.0:
+        return 0.0
+    return _deviance(left, weight_left, mean, away) + _deviance(right, weight_right, mean, away)
+
+
+@inline
+def _deviance(stats, weight, mean, away):
+    """Deviance of one side's mean from that of all, ``mean``, whose rows lie ``away`` from what sums are measured from.
+
+    What is linear in the distance is left out: over all sides it adds up to nothing, but to many times the rest.
+    """
+    if stats[0] <= 0.0:
+        return weight * mean
+    return weight * mean * _above_line(stats[0] / weight / mean, (stats[1] / weight - away) / mean)
+
+
+@inline
+def _above_line(ratio, more):
+    """Return ratio * log(ratio) - more, where ratio is 1 + more, to the last digits even where both nearly agree."""
+    if abs(more) > 0.125:
+        return ratio * math.log(ratio) - more
+    t = more / (2.0 + more)  # the logarithm is 2 * artanh(t)
+    s = t * t
+    rest = s * (1.0 / 3.0 + s * (0.2 + s * (1.0 / 7.0 + s * (1.0 / 9.0 + s * (1.0 / 11.0 + s * (1.0 / 13.0))))))
+    return 2.0 * s / (1.0 - t) * (1.0 + rest + rest / t) if t != 0.0 else 0.0
 
 
 @criterion("absolute_error")
@@ -81,6 +116,7 @@ class AbsoluteError(NamedTuple):
     """Mean absolute deviation from the median; leaves hold the median (the middle of the two halves' edges)."""
 
     target = "ranks"
+    degree = 1
 
     def loss(self, y, value):
         return abs(y - value)

@@ -144,6 +144,8 @@ class DecisionTreeClassifier(DecisionTree, ClassTree, TreeParams):
 class DecisionTreeRegressor(DecisionTree, Regressor, TreeParams):
     """A decision tree for numbers.
 
+    Numbers may lie far apart: they are told apart down to 2**-400 of the largest one.
+
     Parameters
     ----------
     criterion : str, criterion object or function

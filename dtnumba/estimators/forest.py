@@ -185,6 +185,8 @@ class RandomForestClassifier(ForestClassifier, ForestParams):
 class RandomForestRegressor(ForestRegressor, ForestParams):
     """A random forest for numbers.
 
+    Numbers may lie far apart: they are told apart down to 2**-400 of the largest one.
+
     Parameters
     ----------
     max_features : int, share, "sqrt", "log2" or None

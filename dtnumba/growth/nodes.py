@@ -165,8 +165,8 @@ class Work(NamedTuple):
     right: np.ndarray
     best: np.ndarray
     seen: np.ndarray  # (3, size) float64: parent, left and right as the criterion sees them
-    trees: np.ndarray  # (4, size) int64: sums by rank, for targets that are ordered rather than summed
-    costs: np.ndarray  # (size,) float64: cost of each cut, for the same
+    own: np.ndarray  # (4, size) int64: the target kind's: trees of sums by rank, or the mean of the node
+    costs: np.ndarray  # (size,) float64: likewise; the cost of each cut
     sums: np.ndarray  # (5, n_cuts) int64: sums over a feature's bins up to each
     codes: np.ndarray  # (n_cuts,) uint64: the bins
     scores: np.ndarray  # (n_cuts,) float64

@@ -10,7 +10,7 @@ import numpy as np
 from dtnumba.pruners.contract import Pruner, Rows, is_number, pruner
 from dtnumba.pruners.engines.by_depth import cut_where_cheaper
 from dtnumba.trees.layout import joined, one_tree
-from dtnumba.trees.subtrees import below, rebuilt
+from dtnumba.trees.subtrees import below, rebuilt, squares_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,6 +82,8 @@ class ReducedError(Pruner):
         assert rows is not None
         trees = context.trees
         cost: Any = _SquaredErrors(context)
+        if not context.is_classes and not self.raising:
+            return _pruned_numbers(context, rows)
         if context.is_classes:
             additions, cost = class_additions(rows, context.sizes), _WrongLabels(context)
         else:
@@ -94,6 +96,16 @@ class ReducedError(Pruner):
             stats += additions.summed(found, trees.n_nodes)
         stats = below(context.levels, stats)
         return cut_where_cheaper(trees, context.levels, cost(np.arange(trees.n_nodes), stats))
+
+
+def _pruned_numbers(context: PruningContext, rows: Rows) -> Trees:
+    from dtnumba.pruners.engines.recount import leaves_in_trees
+
+    errors, value = np.zeros(context.trees.n_nodes), context.trees.value
+    for found in leaves_in_trees(context.trees, rows.table, 1):
+        for o, y in enumerate(rows.target.T):
+            errors += squares_below(context.levels, found, y, rows.weight, value[:, o])
+    return cut_where_cheaper(context.trees, context.levels, errors)
 
 
 class _WrongLabels:

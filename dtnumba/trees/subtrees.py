@@ -70,6 +70,42 @@ def below(levels: list[Level], at_leaf: NDArray[Any], combine: Any = np.add) -> 
     return total
 
 
+def squares_below(
+    levels: list[Level], at: NDArray[np.int64], y: NDArray[Any], weight: NDArray[Any], values: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return, for every node, the weighted squares of what its rows differ from its value by.
+
+    Leaves tell weight, mean and spread around it, and nodes those of their children together, so that a node whose rows
+    are small beside others loses no digits.
+
+    Parameters
+    ----------
+    levels : list of Level
+        Those of the trees.
+    at : array of shape (rows,)
+        The leaf of every row.
+    y, weight : arrays of shape (rows,)
+        The targets, and what they count.
+    values : array of shape (nodes,)
+        What every node says.
+
+    """
+    m = len(values)
+    heft = np.bincount(at, weights=weight, minlength=m)
+    each = np.where(heft > 0.0, heft, 1.0)
+    mean = np.bincount(at, weights=weight * y, minlength=m) / each
+    mean += np.bincount(at, weights=weight * (y - mean[at]), minlength=m) / each
+    spread = np.bincount(at, weights=weight * (y - mean[at]) ** 2, minlength=m)
+    for level in reversed(levels):
+        own, inner = heft[level.children], level.inner
+        heft[inner] = np.add.reduceat(own, level.starts)
+        each = np.where(heft[inner] > 0.0, heft[inner], 1.0)
+        mean[inner] = np.add.reduceat(own * mean[level.children], level.starts) / each
+        away = own * (mean[level.children] - np.repeat(mean[inner], level.fan)) ** 2
+        spread[inner] = np.add.reduceat(spread[level.children] + away, level.starts)
+    return np.asarray(spread + heft * (mean - values) ** 2)
+
+
 def added_up(levels: list[Level], total: NDArray[Any]) -> NDArray[Any]:
     """Add what nodes have to all above them, in place; return it."""
     for level in reversed(levels):

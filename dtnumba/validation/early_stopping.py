@@ -16,7 +16,7 @@ from dtnumba.prediction.walk_tree import leaves_of, pack
 from dtnumba.runtime import rng
 from dtnumba.tables.table import Table
 from dtnumba.trees.layout import LEAF, Trees, depths
-from dtnumba.trees.subtrees import Level, below, cut_below, depth_levels
+from dtnumba.trees.subtrees import Level, below, cut_below, depth_levels, squares_below
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,10 @@ def losses_of(
     for o in range(held_out.target.shape[1]):
         parts = (values[:, o], at, held_out.target[rows, o], held_out.weight[rows], levels)
         costs = None if held_out.rule is None else held_out.rule.costs
-        loss, scale = _squares(*parts) if held_out.sizes is None else _errors(*parts, held_out.sizes[o], costs)
+        if held_out.sizes is None:
+            loss = scale = squares_below(levels, *parts[1:4], values[:, o])
+        else:
+            loss, scale = _errors(*parts, held_out.sizes[o], costs)
         as_leaf, size = as_leaf + loss, size + scale
     return Losses(as_leaf, size)
 
@@ -108,21 +111,6 @@ def _errors(
     if costs is not None:
         return (counts * costs.T[values]).sum(axis=1), total * costs.max()
     return total - counts[np.arange(m), values], total
-
-
-def _squares(
-    values: NDArray[np.float64],
-    at: NDArray[np.int64],
-    y: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    levels: list[Level],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    centre = float(np.average(y, weights=weight))
-    y, value = y - centre, values - centre
-    sums = [np.bincount(at, weights=part, minlength=len(values)) for part in (weight, weight * y, weight * y * y)]
-    total = below(levels, np.stack(sums, axis=1))
-    size = total[:, 2] + value * value * total[:, 0]
-    return np.maximum(size - 2.0 * value * total[:, 1], 0.0), size
 
 
 def improvements(losses: Losses, trees: Trees, levels: list[Level]) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ from dtnumba.criteria.contract import (
     names_for,
     resolve_criterion,
     score_of,
+    shows_away,
 )
 from dtnumba.criteria.regression import AbsoluteError, Poisson, PoissonWithZeros, SquaredError
 
@@ -111,6 +112,11 @@ def test_scores_of_classes_order_the_cuts_of_a_node_as_gains_do(criterion):
         assert (np.diff(gains) > -1e-12).all()
 
 
+def seen(criterion, total, weight):
+    """What a criterion sees of rows of this sum and weight, of a node whose mean is near 3."""
+    return (total, total - 3.0 * weight) if shows_away(type(made(criterion))) else (total,)
+
+
 @each_of_sums
 def test_gain_of_numbers_is_its_definition(criterion):
     rng = np.random.default_rng(0)
@@ -119,9 +125,9 @@ def test_gain_of_numbers_is_its_definition(criterion):
         y[[0, 6]] += 1
         left = np.arange(12) < 6
         expected = naive.gains(criterion, y[:, None], w, left[None])[0]
-        sums = [((y * w)[rows].sum(),) for rows in (left, ~left)]
         weights = (w[left].sum(), w[~left].sum())
-        found = gain_of(made(criterion), (sums[0][0] + sums[1][0],), tuple(sums), weights)
+        sums = [seen(criterion, (y * w)[rows].sum(), w[rows].sum()) for rows in (left, ~left)]
+        found = gain_of(made(criterion), seen(criterion, (y * w).sum(), w.sum()), tuple(sums), weights)
         assert found == pytest.approx(expected, abs=1e-12)
 
 
@@ -130,16 +136,18 @@ def test_scores_of_numbers_order_the_cuts_of_a_node_as_gains_do(criterion):
     rng = np.random.default_rng(2)
     pairs = []
     for left in rng.uniform(0.1, 9.9, 40):
-        one, other, weight = (left,), (10.0 - left,), float(rng.integers(1, 12))
-        score = score_of(made(criterion), one, other, weight, 12.0 - weight + 1)
-        pairs.append((score, gain_of(made(criterion), (10.0,), (one, other), (weight, 12.0 - weight + 1))))
+        weight = float(rng.integers(1, 12))
+        one, other = seen(criterion, left, weight), seen(criterion, 10.0 - left, 13.0 - weight)
+        score = score_of(made(criterion), one, other, weight, 13.0 - weight)
+        whole = seen(criterion, 10.0, 13.0)
+        pairs.append((score, gain_of(made(criterion), whole, (one, other), (weight, 13.0 - weight))))
     gains = np.array([gain for _, gain in sorted(pairs)])
     assert (np.diff(gains) > -1e-12).all()
 
 
 def test_poisson_refuses_a_side_without_events():
-    assert score_of(Poisson(), (0.0,), (5.0,), 2.0, 3.0) == NO_GAIN
-    assert score_of(Poisson(), (5.0,), (0.0,), 2.0, 3.0) == NO_GAIN
+    assert score_of(Poisson(), (0.0, -2.0), (5.0, 2.0), 2.0, 3.0) == NO_GAIN
+    assert score_of(Poisson(), (5.0, 3.0), (0.0, -3.0), 2.0, 3.0) == NO_GAIN
 
 
 @pytest.mark.parametrize("criterion", names_for("numbers"))
@@ -256,7 +264,7 @@ CONCAVE = [name for name in CRITERIA if is_concave(made(name))]
 
 
 def categories(rng, criterion):
-    """Draw up to six categories: what a node's rows of each weigh, and the weights of two classes or a sum."""
+    """Draw up to six categories: what a node's rows of each weigh, and the weights of two classes or what sums up."""
     n = int(rng.integers(2, 7))
     if made(criterion).target == "classes":
         stats = rng.integers(0, rng.choice([3, 12]), (n, 2)) / rng.integers(1, 3)
@@ -264,7 +272,10 @@ def categories(rng, criterion):
         return stats.sum(axis=1), stats
     weights = rng.integers(1, 9, n).astype(float)
     least = {"poisson": 1, PoissonWithZeros: 0}.get(criterion, -40)
-    return weights, rng.integers(least, 40, (n, 1)).astype(float)
+    sums = rng.integers(least, 40, (n, 1)).astype(float)
+    if shows_away(type(made(criterion))):
+        sums = np.column_stack([sums, sums[:, 0] - 7.0 * weights])
+    return weights, sums
 
 
 def scores_of_subsets(criterion, weights, stats):

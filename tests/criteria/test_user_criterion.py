@@ -48,6 +48,10 @@ class Variance(NamedTuple):
         return stats[1] / weight - mean * mean
 
 
+class CentredVariance(Variance):
+    centred = True
+
+
 class Power(NamedTuple):
     """With an option: 2 is gini."""
 
@@ -106,6 +110,19 @@ def test_a_users_variance_picks_the_splits_of_squared_error(criterion):
     assert (users.trees_.feature == ours.trees_.feature).all()
     np.testing.assert_array_equal(users.trees_.threshold, ours.trees_.threshold)
     np.testing.assert_allclose(users.trees_.impurity, ours.trees_.impurity, atol=1e-12)
+
+
+@interpreted_only
+@pytest.mark.parametrize("missing", ["learned", "branch"])
+def test_of_numbers_far_from_zero_or_far_apart_a_centred_criterion_loses_none(missing):
+    for target in (1e9 + Z, np.exp(20 * Z)):
+        ours, users = (
+            fit(DecisionTreeRegressor, target, max_depth=3, missing=missing, criterion=criterion)
+            for criterion in ("squared_error", CentredVariance())
+        )
+        assert (users.trees_.feature == ours.trees_.feature).all()
+        np.testing.assert_array_equal(users.trees_.threshold, ours.trees_.threshold)
+        np.testing.assert_allclose(users.trees_.impurity, ours.trees_.impurity, rtol=1e-6, atol=1e-40)
 
 
 @kernel

@@ -7,6 +7,7 @@ must have been left out.
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from naive import description_length as naive_mdl
@@ -14,8 +15,9 @@ from naive import description_length as naive_mdl
 CLASS_CRITERIA = {"gini", "entropy", "log_loss", "gain_ratio", "error", "twoing", "chi2", "mdl"}
 NUMBER_CRITERIA = {"squared_error", "friedman_mse", "poisson", "absolute_error"}
 LOGARITHMIC = {"entropy", "log_loss", "gain_ratio"}
-# Gains of the package and of this file agree to so much of a node's impurity, and of the root's: sums there are fixed
-# point numbers made for the whole table.
+MEANS = {"squared_error", "friedman_mse"}
+# Gains of the package and of this file agree to so much of a node's impurity; of the root's, where this file rounds. Of
+# means they agree to what one integer for each target resolves.
 OF_NODE, OF_ROOT = 1e-9, 1e-12
 
 
@@ -98,8 +100,31 @@ def impurities(criterion, y, w, rows, n_classes=()):
     return total / y.shape[1]
 
 
+def whole(values):
+    """Numbers as whole ones of a common unit, a power of two, without a limit to their size; and that unit."""
+    parts = [Fraction(float(value)) for value in values.ravel()]
+    unit = math.lcm(*(part.denominator for part in parts))
+    integers = np.array([int(part * unit) for part in parts] + [None], dtype=object)[:-1]
+    return integers.reshape(values.shape), Fraction(1, unit)
+
+
+def gains_of_means(y, w, left):
+    """Decrease of variance by every division, rounded once: what is equal, is equal here."""
+    (whole_y, unit), (whole_w, _) = whole(y), whole(w)
+    sides = left.astype(object)
+    weights = sides @ whole_w
+    total, weight = whole_w @ whole_y, whole_w.sum()
+    found = []
+    for own, sums in zip(weights, sides @ (whole_w[:, None] * whole_y), strict=True):
+        away = sum((part * weight - whole * own) ** 2 for part, whole in zip(sums, total, strict=True))
+        found.append(float(Fraction(away, own * (weight - own) * weight**2) * unit**2 / y.shape[1]))
+    return np.array(found)
+
+
 def gains(criterion, y, w, left, n_classes=()):
     """Decrease of impurity by every division of the rows into left and the others."""
+    if criterion in MEANS:
+        return gains_of_means(y, w, left)
     if criterion in {"twoing", "chi2"}:
         columns = zip(y.T, n_classes, strict=True)
         return np.mean([_contrast(criterion, column, w, left, k) for column, k in columns], axis=0)
@@ -270,12 +295,12 @@ def audit(trees, criterion, X, y, w, n_classes=(), limits=None, *, best=True, co
         own = rows.pop(node)
         y_own, w_own = y[own], w[own]
         impurity = impurities(criterion, y_own, w_own, np.ones((1, len(own)), bool), n_classes)[0]
-        slack = OF_NODE * impurity + OF_ROOT * max(root, 1e-300)
+        slack = OF_NODE * impurity + rounding(criterion, y, root, impurity)
         assert trees.n_samples[node] == len(own), node
         assert np.isclose(trees.weight[node], w_own.sum(), rtol=1e-12, atol=0), node
         assert abs(trees.impurity[node] - impurity) <= slack, (node, trees.impurity[node], impurity)
         value = leaf_value(criterion, y_own, w_own, n_classes)
-        assert np.allclose(trees.value[node], value, rtol=1e-9, atol=1e-12 * np.ptp(y)), (node, value)
+        assert np.allclose(trees.value[node], value, rtol=1e-9, atol=1e-12 * np.ptp(y_own)), (node, value)
         stops = must_stop(y_own, w_own, depth[node], limits)
         by_feature = {} if stops else all_cuts(criterion, X[own], y_own, w_own, n_classes, limits)
         share = w_own.sum() / w.sum()
@@ -304,6 +329,14 @@ def audit(trees, criterion, X, y, w, n_classes=(), limits=None, *, best=True, co
         for child, side in ((trees.left[node], left), (trees.right[node], ~left)):
             rows[int(child)], depth[int(child)] = own[side], depth[node] + 1
     assert not rows
+
+
+def rounding(criterion, y, root, impurity):
+    """What a gain may be wrong by at a node, beside a share of its impurity."""
+    if criterion not in MEANS:
+        return OF_ROOT * max(root, 1e-300)
+    unit = np.abs(y).max() * 2.0 ** (len(y).bit_length() - 59)
+    return unit * math.sqrt(impurity) + unit * unit
 
 
 def leaves(trees, t, X):

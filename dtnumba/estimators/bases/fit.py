@@ -16,6 +16,7 @@ from dtnumba.growth.binary.train import check_f_test, numbers_per_output, train_
 from dtnumba.growth.policies.constraints import constrained
 from dtnumba.growth.settings import UNLIMITED
 from dtnumba.growth.targets.choose import target_of
+from dtnumba.growth.targets.reach import in_reach, restored
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.runtime import rng
 from dtnumba.runtime.side_by_side import expecting
@@ -201,15 +202,18 @@ def train_tree(table: Any, outcome: Any, criterion: Any, weights: Any, settings:
 
     Where a user's criterion is what fails, the error says so in plain words.
     """
+    outcome, settings, power = in_reach(outcome, weights.kept, criterion, settings)
     target = target_of(outcome, weights, criterion) if settings.options.are_plain else None
     try:
         with expecting(predicting(table, outcome)):
             if target is not None:
-                return train_binary(table, target, criterion, weights, settings, outcome.width)
-            from dtnumba.growth.multiway.train import train_general
+                trees = train_binary(table, target, criterion, weights, settings, outcome.width)
+            else:
+                from dtnumba.growth.multiway.train import train_general
 
-            return train_general(table, outcome, criterion, weights, settings)
+                trees = train_general(table, outcome, criterion, weights, settings)
     except Exception:
         target = target_of(outcome, weights, criterion) if target is None else target
         explain_compile_error(criterion, target, numbers_per_output(target))
         raise
+    return restored(trees, criterion, power)

@@ -23,14 +23,15 @@ from dtnumba.growth.policies.significance_test import rejects
 from dtnumba.growth.splitters.contract import divide, divide_share, fill_table, release, score_features
 from dtnumba.growth.splitters.scans.scan_packed_bins import MOST_CUTS
 from dtnumba.growth.targets.contract import (
+    around,
     block_size,
     is_pure,
     load,
     n_sums_of,
+    own_size,
     rank_rows,
     store,
     sum_rows,
-    tree_size,
     weight_of,
     zero,
 )
@@ -75,7 +76,7 @@ def most_nodes(n_rows, limits):
 def new_scratch(job, n, workers):
     """Allocate what each worker needs for a subtree of n rows; every array has a row a worker."""
     splitter, target, limits, p = job.splitter, job.target, job.limits, job.n_features
-    t, size, n_trees = workers, target.n_stats, tree_size(target, n)
+    t, size, n_own = workers, target.n_stats, own_size(target, n)
     n_frontier = min(limits.max_leaves, n) + 2 if is_best_first(limits) else DEPTH_FIRST_FRONTIER
     n_per_output = max(job.n_per_output, block_size(target))
     small = job.small.new_scratch(getattr(splitter, "codes", None), limits.n_drawn, workers)
@@ -87,8 +88,8 @@ def new_scratch(job, n, workers):
         per_worker(t, size, np.int64),
         per_worker(t, size, np.int64),
         per_worker(t, (3, n_per_output)),
-        per_worker(t, (4, n_trees), np.int64),
-        per_worker(t, n_trees),
+        per_worker(t, (4, n_own), np.int64),
+        per_worker(t, n_own),
         per_worker(t, (5, n_cuts), np.int64, 0),
         per_worker(t, n_cuts, np.uint64),
         per_worker(t, n_cuts),
@@ -189,10 +190,10 @@ def _seek(crew, job, own_job, scratch, node):
     if weight >= 2.0 * limits.min_weight_leaf and not is_pure(target, total, splitter, start, stop):
         rank_rows(target, splitter, start, stop)
         prepare(splitter, crew, job, scratch, node)
-        last, varying = min(limits.n_drawn, p), np.int64(0)
+        last, varying, whole = min(limits.n_drawn, p), np.int64(0), around(target, total, scratch.work)
         while varying == 0 and n_candidates < p:
             draw(job.features, scratch, growing.keys[node], n_candidates, last)
-            varying = np.int64(look(crew, job, own_job, scratch, node, n_candidates, np.int64(last), total))
+            varying = np.int64(look(crew, job, own_job, scratch, node, n_candidates, np.int64(last), whole))
             n_candidates, last = last, last + 1
         list_drawn(job.features, scratch, n_candidates)
     choose_split(job, scratch, node, n_candidates, weight)
@@ -345,7 +346,7 @@ def look_at_some(subtree, node, first, last):
     own = own_copy(subtree)
     job, scratch = own.job, own.scratch
     scratch.here[0] = address_of(subtree)
-    total = load(job.target, job.growing.sums[node, 0], scratch.work.total)
+    total = around(job.target, load(job.target, job.growing.sums[node, 0], scratch.work.total), scratch.work)
     own_job = at_node(job.limits.monotone, job, node)
     return np.int64(score_features(job.splitter, own_job, scratch, node, first, last, total))
 

@@ -25,7 +25,7 @@ from dtnumba.growth.binary.grow_subtree import LikeOthers, add_children, mark_co
 from dtnumba.growth.policies.monotonic import AnyShape
 from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.growth.policies.significance_test import NoTest
-from dtnumba.growth.targets.contract import load, store, sum_rows, zero
+from dtnumba.growth.targets.contract import around, load, store, sum_rows, zero
 from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
 from dtnumba.runtime.instructions.vector_sums import turn_8_by_8
 from dtnumba.runtime.kernels import by_type, inline
@@ -74,7 +74,7 @@ def grow_small_subtree(policy, job, scratch, root):
     while n_waiting > 0:
         n_waiting -= 1
         node, members = small.waiting[n_waiting], small.members[n_waiting]
-        total = load(target, growing.sums[node, 0], scratch.work.total)
+        total = around(target, load(target, growing.sums[node, 0], scratch.work.total), scratch.work)
         left_rows = split(policy, job, scratch, root, node, members, total)
         if nodes[node, col.FEATURE] == col.LEAF:
             leave(policy, job, scratch, node, members)

@@ -93,7 +93,7 @@ class DescribeNodes(NamedTuple):
     splitter: object
     summary: Summary
     sums: np.ndarray  # (workers, n_stats) int64 scratch
-    seen: np.ndarray  # (workers, n_moments) float64 scratch
+    seen: np.ndarray  # (workers, n_seen) float64 scratch
     counter: np.ndarray
 
     def run(self, worker):
@@ -141,7 +141,7 @@ def _summarise(columns, target, criterion, splitter, width, workers):
     summary = Summary(columns.left, columns.start, columns.stop, np.empty((m, width)), np.empty(m), np.empty(m))
     # Where the order of the rows counts, a parent's is made of its children's.
     threads = workers if n_rows >= PARALLEL_FINISH_ROWS and target.n_weights > 0 else 1
-    sums, seen = per_worker(threads, target.n_stats, np.int64), per_worker(threads, getattr(target, "n_moments", 1))
+    sums, seen = per_worker(threads, target.n_stats, np.int64), per_worker(threads, getattr(target, "n_seen", 1))
     task = DescribeNodes(target, criterion, splitter, summary, sums, seen, np.zeros(1, np.int64))
     steps = int((summary.stop - summary.start).sum()) + 10 * m
     launch_beside_heeding(task, threads, steps, steps=steps)

@@ -43,8 +43,8 @@ def train_binary(
 
 def numbers_per_output(target: Any) -> int:
     """Return how many numbers of one output the criterion sees at once."""
-    if hasattr(target, "n_moments"):
-        return int(target.n_moments)
+    if hasattr(target, "n_seen"):
+        return int(target.n_seen)
     return int(np.diff(target.offsets).max()) if hasattr(target, "offsets") else 1
 
 

@@ -103,8 +103,9 @@ def _order_of(target: Any, criterion: Any) -> tuple[bool, tuple[int, int, int], 
     if target.n_weights == 0:  # ranked
         return False, (0, 1, 1), 0
     if hasattr(target, "n_moments"):
-        n_moments, n_outputs = int(target.n_moments), len(target.residual_units)
-        return is_concave(criterion) and n_outputs == n_moments == 1, (1, n_moments, n_outputs), 1
+        n_moments, n_outputs = int(target.n_moments), len(target.offsets)
+        step = n_moments * int(target.n_limbs)
+        return is_concave(criterion) and n_outputs == n_moments == 1, (1, step, n_outputs), 1
     n_classes, n_outputs = int(target.offsets[-1]), len(target.offsets) - 1
     is_proven = is_concave(criterion) and n_classes == 2 and n_outputs == 1
     return is_proven, (0, 1, n_classes), int(target.offsets[1])

@@ -9,7 +9,7 @@ means, each with its weight (Coppersmith, Hong & Hosking 1999).
 
 import numpy as np
 
-from dtnumba.growth.targets.contract import level_key, store, take, zero
+from dtnumba.growth.targets.contract import level_key, profile_at, store, take, zero
 from dtnumba.runtime.kernels import by_having, inline, outlined
 
 # Steps of the power iteration; it ends where the axis no longer turns.
@@ -124,7 +124,7 @@ def _by_axis(target, own, m, table, base, width, profile, buffer):
             for k in range(own.n_weights):
                 weight += float(own.sums[k])
             for k in range(count):
-                away = float(own.sums[first + step * k]) / weight - mean[k]
+                away = profile_at(target, own.sums, first + step * k) / weight - mean[k]
                 along += away * (away if turn == 1 else axis[k])
             if turn == 0:
                 total += weight
@@ -133,7 +133,7 @@ def _by_axis(target, own, m, table, base, width, profile, buffer):
                 pulls = weight * along > farthest
                 farthest = max(farthest, weight * along)
             for k in range(count):
-                away = float(own.sums[first + step * k]) / weight - mean[k]
+                away = profile_at(target, own.sums, first + step * k) / weight - mean[k]
                 if turn != 1:
                     turned[k] += weight * along * away
                 elif pulls:

@@ -12,7 +12,7 @@ from dtnumba.growth.categories.by_median import arrange_by_rows, score_ranks
 from dtnumba.growth.categories.node_categories import forget_sums, list_present, sum_batch
 from dtnumba.growth.categories.subset_search import DRAWN_SUBSET, arrange, part_two_rows, score_sums, write_left
 from dtnumba.growth.nodes import in_hand
-from dtnumba.growth.targets.contract import load
+from dtnumba.growth.targets.contract import around, load
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import by_having, by_type, entry, inline
 
@@ -61,7 +61,7 @@ def _arrange_by_sums(target, splitter, job, scratch, node, f):
 
 @inline
 def _score_by_sums(target, splitter, job, scratch, node, f, task):
-    total = load(target, job.growing.sums[node, 0], scratch.work.total)
+    total = around(target, load(target, job.growing.sums[node, 0], scratch.work.total), scratch.work)
     if task == TWO_ROWS and splitter.is_level[f]:
         return part_two_rows(target, splitter, job, scratch, node, f, total)
     if task == TWO_ROWS:

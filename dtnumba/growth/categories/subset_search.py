@@ -13,7 +13,7 @@ from dtnumba.growth.categories.node_categories import forget_sums, list_present
 from dtnumba.growth.categories.ordering import key_levels, order_levels
 from dtnumba.growth.splitters import candidates as cand
 from dtnumba.growth.splitters.candidates import all_are_legal, bar_above, heavy_enough, is_heavier, record_split
-from dtnumba.growth.targets.contract import add, keep, rest, rows_in, split_score, take, zero
+from dtnumba.growth.targets.contract import add, keep, rest, rows_in, split_score, swapped, take, zero
 from dtnumba.growth.targets.leaf_values import row_at
 from dtnumba.runtime import rng
 from dtnumba.runtime.kernels import inline, outlined
@@ -160,7 +160,8 @@ def _record(target, job, scratch, f, total, left, split, counts):
     (kind, number, side, n_left), (n, m, has_missing) = split, counts
     right = rest(target, total, left, scratch.work.right)
     if kind != cand.NOTHING and is_heavier(target, left, right):
-        left, right, n_left, side = right, left, n - n_left, 1 - side
+        left, right = swapped(target, left, right)
+        n_left, side = n - n_left, 1 - side
         kind, number = opposite(kind, number, m)
     if not has_missing:
         side = np.int64(0)  # later ones go to the heavier child, the right one

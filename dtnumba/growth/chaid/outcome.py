@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.targets.choose import moments_of
+from dtnumba.growth.targets.fixed_point import moments_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

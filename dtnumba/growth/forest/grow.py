@@ -58,6 +58,7 @@ from dtnumba.growth.targets.contract import (
     zero,
 )
 from dtnumba.growth.targets.plain import plain
+from dtnumba.growth.targets.reach import restored
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import are_loaded, call_at, compile_entries
 from dtnumba.runtime.instructions.bits import copy_row, prefetch
@@ -226,6 +227,7 @@ class ForestPlan(NamedTuple):
     settings: Settings
     small: Any  # how small subtrees are grown
     general: Any = None  # what the trees of the general growth share, where that grows them
+    power: int = 0  # of two: the unit of the targets, where that is not the caller's
 
 
 def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowForest, int], bool]) -> Trees | None:
@@ -257,7 +259,8 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
         if stopped or first >= n_trees:
             break
         task = task._replace(first=first, arena=_arena_of(plan, task, n_trees - first), counter=np.zeros(1, np.int64))
-    return joined([part for part in parts if part.n_trees])
+    grown = joined([part for part in parts if part.n_trees])
+    return None if grown is None else restored(grown, plan.criterion, plan.power)
 
 
 def _arena_of(plan, task, n_trees):

@@ -11,6 +11,7 @@ from dtnumba.growth.forest.bootstrap_rows import draw_rows
 from dtnumba.growth.multiway.train import CodedColumns, coded, grow_until, rules_of, sums_of, work_on
 from dtnumba.growth.policies.feature_sampling import SomeFeatures
 from dtnumba.growth.policies.limits import limits_of
+from dtnumba.growth.targets.reach import restored
 from dtnumba.runtime import rng
 from dtnumba.trees.layout import joined
 
@@ -32,7 +33,7 @@ class General(NamedTuple):
 def plan_general(table: Any, outcome: Any, criterion: Any, weights: Weights, settings: Any) -> General:
     """Return what the trees of a forest share."""
     own = coded(table, weights.kept, settings.max_bins, settings.workers)
-    return General(own, sums_of(outcome, criterion, weights.kept), weights)
+    return General(own, sums_of(outcome, criterion), weights)
 
 
 def _rows_of_tree(plan: ForestPlan, tree: int, halt: Any) -> tuple[Any, Any]:
@@ -88,4 +89,5 @@ def grow_many(plan: ForestPlan, first: int, n_trees: int, monitor: Monitor) -> T
 
     monitor.run_function(go, halt, lambda: len(done))
     finished = itertools.takewhile(lambda tree: tree in done, range(first, n_trees))
-    return joined([done[tree] for tree in finished])
+    grown = joined([done[tree] for tree in finished])
+    return None if grown is None else restored(grown, plan.criterion, plan.power)

@@ -18,6 +18,7 @@ from dtnumba.growth.forest.bootstrap_rows import Balanced, Bootstrap, Everything
 from dtnumba.growth.forest.grow import ForestPlan
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.targets.choose import counted_once, target_of
+from dtnumba.growth.targets.reach import in_reach
 from dtnumba.runtime import rng
 from dtnumba.tables.presort import order_of_targets
 from dtnumba.tables.weights import Weights, fixed_weights
@@ -84,6 +85,7 @@ def plan_forest(
 ) -> ForestPlan:
     """Return the plan of a forest: its codes, and how its trees draw rows and features."""
     n, weights = table.n_rows, fixed_weights(weight, table.n_rows)
+    outcome, settings, power = in_reach(outcome, weights.kept, criterion, settings)
     sampling: Any = Everything(len(weights.kept))
     counts: Any = None
     most = len(weights.kept)
@@ -145,4 +147,5 @@ def plan_forest(
         settings=settings,
         small=small_subtrees((OnBits, OnSums), splitter, target, criterion, limits_of(settings, 1.0), settings.groups),
         general=general,
+        power=power,
     )

@@ -172,7 +172,7 @@ def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Opt
     own = coded(table, kept, None, n_workers(options.n_jobs))
     n_classes = int(outcome.sizes[0])
     criterion = quinlan_ratio(own.bins, own.nominal.astype(bool), len(kept), weights.total, n_classes, options)
-    sums = sums_of(outcome, criterion, kept)
+    sums = sums_of(outcome, criterion)
     limits = Limits(
         int(col.NO_LIMIT),
         2,

@@ -18,7 +18,7 @@ from dtnumba.growth.columns import (
     STOP,
 )
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.node_sums import add_row, clear, copy_sums, describe, is_pure, weight_of
+from dtnumba.growth.multiway.node_sums import add_row, clear, copy_sums, describe, is_pure, resume, settle, weight_of
 from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.node_order import is_best_first, pop, push
 from dtnumba.runtime import rng
@@ -44,6 +44,8 @@ def _add_node(work, node):
     nodes[node, LEFT], nodes[node, col.FAN_OUT], nodes[node, FEATURE], nodes[node, col.ROWS] = LEAF, 0, LEAF, n
     grown.numbers[node, GAIN] = grown.numbers[node, col.IMPURITY] = 0.0
     clear(grown.sums, node)
+    if n > 0:
+        settle(target, grown, node, start, stop)
     sums, rows, weights = grown.sums, grown.row, grown.weight
     for i in range(start, stop):
         add_row(target, sums, node, rows[i], weights[i])
@@ -132,6 +134,7 @@ def grow_general(given, n, _, __):
         if not is_best_first(limits):
             state[col.N_CASES] = nodes[node, STOP]  # what was listed behind it is done with
         copy_sums(grown.sums, node, work.scratch.sides, col.WHOLE)
+        resume(work.target, grown, node)
         start, stop = nodes[node, START], nodes[node, STOP]
         _find_test(work, nodes[node, FEATURE], start, stop)
         status = call_at(work.calls.divide, work.context, node, start, stop)

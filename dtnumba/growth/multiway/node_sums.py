@@ -6,20 +6,35 @@ A kind of target has ``offsets``, where each output's numbers begin, and these m
 
 add(sums, k, row, weight)      put a row into sums[k]
 is_pure(rows, start, stop)     whether all rows have the same target
-describe(criterion, grown, node, ...)  write value and impurity of a node from its rows and sums
+settle(grown, node, ...)       write the value of a node, where that is a mean; what is added from now on is its rows
+resume(grown, node)            the rows of a settled node are added from now on
+describe(criterion, grown, node, ...)  write the impurity of a node from its rows and sums
+score(criterion, sums, a, b)   what a scan maximises for the sides sums[a] and sums[b], averaged over outputs
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.criteria.contract import NO_GAIN, gain_of, impurity_of, loss_of, score_of
+from dtnumba.criteria.contract import NO_GAIN, gain_of, impurity_of, is_centred, loss_of, score_of
 from dtnumba.growth.multiway import columns as col
-from dtnumba.runtime.kernels import by_type, inline, kernel_type, outlined
+from dtnumba.runtime.kernels import by_class, by_type, inline, kernel_type, outlined
 
 add_row = by_type("add")
 is_pure = by_type("is_pure")
 describe = by_type("describe")
+_score = by_type("score")
+
+
+def _nothing_to_settle(target, grown, node, start, stop):
+    pass
+
+
+def _as_ever(target, grown, node):
+    pass
+
+
+settle, resume = by_type("settle", _nothing_to_settle), by_type("resume", _as_ever)
 
 
 @inline
@@ -65,22 +80,37 @@ class ClassSums(NamedTuple):
             impurity += impurity_of(criterion, sums[self.offsets[o] : self.offsets[o + 1]], sums[n])
         grown.numbers[node, col.IMPURITY] = impurity / n_outputs
 
+    def score(self, criterion, sums, a, b):
+        n_outputs, total = len(self.offsets) - 1, 0.0
+        weight_a, weight_b = weight_of(self, sums, a), weight_of(self, sums, b)
+        for o in range(n_outputs):
+            low, high = self.offsets[o], self.offsets[o + 1]
+            total += score_of(criterion, sums[a, low:high], sums[b, low:high], weight_a, weight_b)
+        return total / n_outputs
+
 
 @kernel_type
 class NumberSums(NamedTuple):
-    """Sum of w * y of every output, y measured from a centre, and of w * y * y where the criterion asks for it."""
+    """Sums of w * y of every output, and of w * y * y, or of w * (y - origin), where the criterion asks for these.
+
+    Where the criterion must not depend on it, y is measured from the origin: the mean of the node in hand, so that rows
+    which hardly differ beside those of other nodes are told apart.
+    """
 
     y: np.ndarray  # (n_outputs, n) float64
-    centre: np.ndarray  # (n_outputs,) float64
+    origin: np.ndarray  # (n_outputs,) float64: of the node in hand; zero where it does not move
+    moves: int  # 1: the origin does
+    shows_away: int  # 1: the second number is the sum of w * (y - origin), and the first is that of w * y
     offsets: np.ndarray  # (n_outputs + 1,) int64
 
     def add(self, sums, k, row, weight):
         at = np.int64(0)
         for o in range(len(self.y)):
             y = self.y[o, row]
-            sums[k, at] += weight * y
+            away = y - self.origin[o]
+            sums[k, at] += weight * (y if self.shows_away == 1 else away)
             if self.offsets[1] == 2:
-                sums[k, at + 1] += weight * y * y
+                sums[k, at + 1] += weight * (away if self.shows_away == 1 else away * away)
             at += self.offsets[1]
         sums[k, at] += weight
         sums[k, at + 1] += 1.0
@@ -88,30 +118,67 @@ class NumberSums(NamedTuple):
     def is_pure(self, rows, start, stop):
         return _agree(self.y, rows, start, stop)
 
-    def describe(self, criterion, grown, node, start, stop):
-        """Write the mean of each output, in two passes to round well, and the mean loss as impurity."""
-        n_outputs, n, impurity = len(self.y), self.offsets[len(self.offsets) - 1], 0.0
-        sums, total = grown.sums[node], grown.sums[node, n]
-        for o in range(n_outputs):
-            mean = sums[self.offsets[o]] / total
-            y = self.y[o, grown.row[start]]
-            low = high = y
-            rest = 0.0
+    def settle(self, grown, node, start, stop):
+        """Write the mean of each output, in two passes to round well, and measure from there."""
+        for o in range(len(self.y)):
+            low = high = self.y[o, grown.row[start]]
+            total = above = rest = 0.0
             for i in range(start, stop):
                 y = self.y[o, grown.row[i]]
                 low, high = min(low, y), max(high, y)
-                rest += grown.weight[i] * (y - mean)
-            mean = min(max(mean + rest / total, low), high)
-            value = mean + self.centre[o]
-            grown.value[node, o] = value
+                total += grown.weight[i]
+            for i in range(start, stop):
+                above += grown.weight[i] * (self.y[o, grown.row[i]] - low)
+            mean = low + above / total
+            for i in range(start, stop):
+                rest += grown.weight[i] * (self.y[o, grown.row[i]] - mean)
+            grown.value[node, o] = min(max(mean + rest / total, low), high)
+        resume(self, grown, node)
+
+    def resume(self, grown, node):
+        for o in range(len(self.y) if self.moves == 1 else 0):
+            self.origin[o] = grown.value[node, o]
+
+    def describe(self, criterion, grown, node, start, stop):
+        n_outputs, n, impurity = len(self.y), self.offsets[len(self.offsets) - 1], 0.0
+        sums, total = grown.sums[node], grown.sums[node, n]
+        for o in range(n_outputs):
+            value = grown.value[node, o]
             if loss_of(criterion, value, value) < 0.0:
                 impurity += impurity_of(criterion, sums[self.offsets[o] : self.offsets[o + 1]], total)
-            elif high > low:
+            elif not are_equal(self.y[o], grown.row, start, stop):
                 loss = 0.0
                 for i in range(start, stop):
-                    loss += grown.weight[i] * loss_of(criterion, self.y[o, grown.row[i]] + self.centre[o], value)
+                    loss += grown.weight[i] * loss_of(criterion, self.y[o, grown.row[i]], value)
                 impurity += loss / total
         grown.numbers[node, col.IMPURITY] = impurity / n_outputs
+
+    def score(self, criterion, sums, a, b):
+        n_outputs, total = len(self.offsets) - 1, 0.0
+        weight_a, weight_b = weight_of(self, sums, a), weight_of(self, sums, b)
+        for o in range(n_outputs):
+            low, high = self.offsets[o], self.offsets[o + 1]
+            total += _score_sides(criterion, sums, a, b, low, high, weight_a, weight_b)
+        return total / n_outputs
+
+
+@inline
+def _sides_as_they_are(criterion, sums, a, b, low, high, weight_a, weight_b):
+    return score_of(criterion, sums[a, low:high], sums[b, low:high], weight_a, weight_b)
+
+
+@inline
+def _sides_from_their_mean(criterion, sums, a, b, low, high, weight_a, weight_b):
+    """Score sums measured from the mean of both sides, which is the node's only where no value is missing."""
+    away = sums[a, low] - (sums[a, low] + sums[b, low]) * (weight_a / (weight_a + weight_b))
+    return score_of(criterion, (away,), (-away,), weight_a, weight_b)
+
+
+def _has_one_moment(cls):
+    return is_centred(cls) and getattr(cls, "moments", 1) == 1
+
+
+_score_sides = by_class(_has_one_moment, _sides_from_their_mean, _sides_as_they_are)
 
 
 @inline
@@ -157,12 +224,7 @@ def subtract(sums, whole, taken, to):
 @outlined
 def score(target, criterion, sums, a, b):
     """Return what a scan maximises for the sides sums[a] and sums[b], averaged over outputs."""
-    n_outputs, total = len(target.offsets) - 1, 0.0
-    weight_a, weight_b = weight_of(target, sums, a), weight_of(target, sums, b)
-    for o in range(n_outputs):
-        low, high = target.offsets[o], target.offsets[o + 1]
-        total += score_of(criterion, sums[a, low:high], sums[b, low:high], weight_a, weight_b)
-    return total / n_outputs
+    return _score(target, criterion, sums, a, b)
 
 
 @outlined

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.criteria.contract import is_concave
+from dtnumba.criteria.contract import is_centred, is_concave, shows_away
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.category_tests import find_category_split, find_merged_split, find_two_way_split
 from dtnumba.growth.multiway.divide import divide
@@ -50,7 +50,8 @@ def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> 
     """Return the options as numbers, which kernels read."""
     is_one = len(sums.offsets) == 2
     width, of_classes = int(sums.offsets[-1]), isinstance(sums, ClassSums)
-    is_proven = is_concave(criterion) and is_one and width == (2 if of_classes else 1)
+    of_one_sum = width == (1 + sums.shows_away if isinstance(sums, NumberSums) else 2)
+    is_proven = is_concave(criterion) and is_one and of_one_sum
     return GrowthRules(
         missing=MISSING_POLICIES[options.missing],
         categorical=col.MERGED_CATEGORIES
@@ -67,19 +68,18 @@ def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> 
     )
 
 
-def sums_of(outcome: Any, criterion: Any, kept: NDArray[np.uint32]) -> ClassSums | NumberSums:
+def sums_of(outcome: Any, criterion: Any) -> ClassSums | NumberSums:
     """Return ClassSums or NumberSums for the Labels or Values of a fit."""
     if outcome.kind == "classes":
         offsets = np.cumsum([0, *outcome.sizes]).astype(np.int64)
         places = outcome.codes.T.astype(np.int32) + offsets[:-1, None].astype(np.int32)
         return ClassSums(np.ascontiguousarray(places), offsets)
-    n_outputs, moments = outcome.y.shape[1], getattr(type(criterion), "moments", 1)
-    centre = np.zeros(n_outputs)
-    if getattr(type(criterion), "centred", False):
-        low, high = outcome.y[kept].min(axis=0), outcome.y[kept].max(axis=0)
-        centre = low / 2 + high / 2
-    y = np.ascontiguousarray((outcome.y - centre).T)
-    return NumberSums(y, centre, np.arange(n_outputs + 1, dtype=np.int64) * moments)
+    n_outputs, kind = outcome.y.shape[1], type(criterion)
+    shows_both = shows_away(kind)
+    width = 2 if shows_both else getattr(kind, "moments", 1)
+    offsets = np.arange(n_outputs + 1, dtype=np.int64) * width
+    y, moves = np.ascontiguousarray(outcome.y.T), int(is_centred(kind) or shows_both)
+    return NumberSums(y, np.zeros(n_outputs), moves, int(shows_both), offsets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +203,9 @@ def work_on(
 ) -> GrowerContext:
     """Return the arguments of growth over n rows, which are not listed yet; it stops where ``halt[0]`` is not 0."""
     halt = np.zeros(1, np.int64) if halt is None else halt
-    n_stats, n_values = int(sums.offsets[-1]) + 2, 0 if isinstance(sums, ClassSums) else len(sums.centre)
+    n_stats, n_values = int(sums.offsets[-1]) + 2, 0 if isinstance(sums, ClassSums) else len(sums.origin)
+    if isinstance(sums, NumberSums):
+        sums = sums._replace(origin=np.zeros(n_values))  # one for each tree of a forest
     drawing: Any = SomeFeatures(limits.features_key) if limits.n_drawn < len(table.codes) else AllFeatures()
     grown, scratch = new_nodes(table, n_stats, n_values, n, rules), new_scratch(table, n_stats, n, rules)
     codes, n_codes, calls = table.codes, table.n_codes, Calls()
@@ -265,7 +267,7 @@ def grow_until(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[n
 def train_general(table: Features, outcome: Any, criterion: Any, weights: Weights, settings: Any) -> Trees:
     """Grow one tree over the rows of positive weight."""
     kept = weights.kept
-    sums = sums_of(outcome, criterion, kept)
+    sums = sums_of(outcome, criterion)
     own = coded(table, kept, settings.max_bins, settings.workers)
     rules = rules_of(settings.options, criterion, sums)
     plain = _NOT_OTHER if weights.plain is None else weights.plain

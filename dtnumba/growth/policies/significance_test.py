@@ -14,8 +14,8 @@ import numpy as np
 
 from dtnumba.criteria.significance import chi2_log_tail, f_log_tail
 from dtnumba.growth import columns as col
-from dtnumba.growth.targets.contract import put
-from dtnumba.growth.targets.leaf_values import row_at
+from dtnumba.growth.targets.contract import around, away_of, load, put, rest, weight_of
+from dtnumba.growth.targets.leaf_values import row_at, sum_of
 from dtnumba.runtime.kernels import by_having, by_type, inline, kernel_type
 
 rejects = by_type("rejects")
@@ -64,18 +64,18 @@ def _of_counts(target, job, scratch, node, feature):
 
 def _of_means(target, job, scratch, node, feature):
     """Logarithm of the p-value of the F test between both sides."""
-    total, left = job.growing.sums[node, 0], scratch.candidates.sums[feature]
-    weight, weight_left = float(total[0]) * target.unit, float(left[0]) * target.unit
-    weight_right = float(total[0] - left[0]) * target.unit
-    n_outputs, least = len(target.units) // target.n_moments, 0.0
+    work, least = scratch.work, 0.0
+    total = around(target, load(target, job.growing.sums[node, 0], work.total), work)
+    left = load(target, scratch.candidates.sums[feature], work.left)
+    right = rest(target, total, left, work.right)
+    weight, n_outputs = weight_of(target, total), len(target.offsets)
     if weight <= 2.0:
         return least
     for o in range(n_outputs):
-        k, unit = o * target.n_moments + 1, target.units[o * target.n_moments]
-        gap = float(left[k]) * unit / weight_left - float(total[k] - left[k]) * unit / weight_right
-        between = weight_left * weight_right / weight * gap * gap
-        mean = float(total[k]) * unit / weight
-        within = max(_squares(target, job, scratch, node, k, unit, mean, weight) - between, 0.0)
+        away = away_of(target, left, right, work, o)
+        between = away * away / weight_of(target, left) * (weight / weight_of(target, right))
+        mean = sum_of(target, total, o, 0) / weight
+        within = max(_squares(target, job, scratch, node, o, mean, weight) - between, 0.0)
         if between > 0.0:
             f = between * (weight - 2.0) / within if within > 0.0 else math.inf
             least = min(least, f_log_tail(f, 1.0, weight - 2.0) + math.log(n_outputs))
@@ -86,25 +86,25 @@ _log_p = by_having("moments", _of_means, _of_counts)
 
 
 @inline
-def _squares(target, job, scratch, node, k, unit, mean, weight):
-    """Sum of weight * (y - mean)**2 over the rows of a node."""
+def _squares(target, job, scratch, node, o, mean, weight):
+    """Sum of weight * (y - mean)**2 over the rows of a node; both are measured from the target's offset."""
     start, stop = job.growing.nodes[node, col.START], job.growing.nodes[node, col.STOP]
     farthest, sums = 0.0, scratch.work.best
     for i in range(start, stop):
-        farthest = max(farthest, abs(_away(target, sums, row_at(job.splitter, i), k, unit, mean)))
+        farthest = max(farthest, abs(_away(target, sums, row_at(job.splitter, i), o, mean)))
     if farthest == 0.0:
         return 0.0
     step, total = farthest * farthest * weight / _STEPS, np.int64(0)
     for i in range(start, stop):
-        away = _away(target, sums, row_at(job.splitter, i), k, unit, mean)
+        away = _away(target, sums, row_at(job.splitter, i), o, mean)
         total += np.int64(np.rint(float(sums[0]) * target.unit * away * away / step))
     return float(total) * step
 
 
 @inline
-def _away(target, sums, row, k, unit, mean):
+def _away(target, sums, row, o, mean):
     """How far a row's target lies from the mean; its sums alone are left in ``sums``."""
     for s in range(len(sums)):
         sums[s] = 0
     put(target, sums, np.uint64(0), row)
-    return float(sums[k]) * unit / (float(sums[0]) * target.unit) - mean
+    return sum_of(target, sums, o, 0) / (float(sums[0]) * target.unit) - mean

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.criteria.contract import is_centred, shows_away
 from dtnumba.criteria.regression import Poisson
 from dtnumba.growth.targets.counted_classes import FEW_CLASSES, CountedTwoClasses, few_classes
+from dtnumba.growth.targets.fixed_point import moments_of, sums_of_numbers
 from dtnumba.growth.targets.many_classes import Classes, ManyClasses
 from dtnumba.growth.targets.ranked import Ranked
-from dtnumba.growth.targets.regression import CountedNumber, Number, Numbers
+from dtnumba.growth.targets.regression import CountedNumber, Number, Numbers, WideNumber
 from dtnumba.growth.targets.two_classes import TwoClasses, WeightedTwoClasses
-from dtnumba.tables.labels import Labels, row_blocks
+from dtnumba.tables.labels import Labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,37 +56,6 @@ def _class_target(labels: Labels, weights: Weights, counts: Any, most: int) -> A
     return kind(codes, offsets, integers, unit, 2, 2)
 
 
-class Moments(NamedTuple):
-    """Weighted powers of the targets as integers that add up exactly, and what rounding them took off."""
-
-    moments: NDArray[np.int64]  # (n, n_outputs * n_moments)
-    units: NDArray[np.float64]  # of each column
-    centres: NDArray[np.float64]  # (n_outputs,) what powers are measured from
-    centred: NDArray[np.float64]  # (n, n_outputs)
-    rounded_off: NDArray[np.float64]  # (n, n_outputs) of the first power
-    multiplier: NDArray[np.int64] | None  # how often each row counts; None: once each
-    most: int  # what the rows count together at most
-
-
-def moments_of(y: NDArray[np.float64], weights: Weights, n_moments: int, *, centred: bool, most: int = 0) -> Moments:
-    """Return the weighted targets, and with two moments their squares beside them, as exact integers."""
-    centres = _centres(y[weights.kept]) if centred else np.zeros(y.shape[1])
-    distance = y - centres
-    if len(weights.kept) < len(y):
-        distance[weights.integers == 0] = 0.0  # may be huge, and would make the unit of all others coarse
-    weighted, multiplier = distance, None if weights.are_one else weights.integers
-    if weights.unit != 1.0:
-        weighted = distance * (weights.integers * weights.unit)[:, None]
-        multiplier = (weights.integers > 0).astype(np.int64)
-    most, rounded_off = max(most, len(y) if multiplier is None else int(multiplier.sum())), np.empty(y.shape)
-    moments, units = _fixed(weighted, multiplier, most, rounded_off)
-    if n_moments == 2:
-        squares, square_units = _fixed(weighted * distance, multiplier, most)
-        moments = np.stack([moments, squares], axis=2).reshape(len(y), -1)
-        units = np.stack([units, square_units], axis=1).ravel()
-    return Moments(moments, units, centres, distance, rounded_off, multiplier, most)
-
-
 def _number_target(y: NDArray[np.float64], weights: Weights, criterion: Any, counts: Any, most: int) -> Any:
     if isinstance(criterion, Poisson):
         _check_counts(y[weights.kept])
@@ -95,7 +66,7 @@ def _number_target(y: NDArray[np.float64], weights: Weights, criterion: Any, cou
         return Ranked(
             moments=found.moments,
             units=found.units,
-            centred=found.centred,
+            centred=found.distance,
             rank=np.zeros(y.shape, np.int64),
             merged=np.zeros(len(y), np.int64),
             by_rank=np.zeros(y.shape),
@@ -106,24 +77,25 @@ def _number_target(y: NDArray[np.float64], weights: Weights, criterion: Any, cou
             n_weights=0,
         )
     n_moments = getattr(kind, "moments", 1)
-    found = moments_of(y, weights, n_moments, centred=getattr(kind, "centred", False), most=most)
-    found = found._replace(centred=np.empty((0, 0)))  # 8 bytes a row and output that nobody reads below
-    residuals, residual_units = _fixed(found.rounded_off, found.multiplier, found.most)
+    found = sums_of_numbers(y, weights, n_moments, centred=is_centred(kind), most=most)
     make: Any = Numbers
-    if n_outputs == n_moments == 1 and weights.are_one:
-        make = Number if counts is None else CountedNumber
+    if n_outputs == n_moments == 1:
+        if found.n_limbs > 1:
+            make = WideNumber
+        elif weights.are_one:
+            make = Number if counts is None else CountedNumber
     return make(
         moments=found.moments,
         units=found.units,
         n_moments=n_moments,
-        residuals=residuals,
-        residual_units=residual_units,
+        n_limbs=found.n_limbs,
+        n_seen=2 if shows_away(kind) else n_moments,
         offsets=found.centres,
         moment_unit=float(found.units[0]),
         weights=own_weights,
         unit=weights.unit,
         y=y,
-        n_stats=1 + n_outputs * n_moments,
+        n_stats=1 + found.moments.shape[1],
         n_weights=1,
     )
 
@@ -153,36 +125,3 @@ def _check_counts(y: NDArray[np.float64]) -> None:
         raise ValueError(
             "Sum of y is not positive which is necessary for Poisson regression. Use criterion='squared_error'"
         )
-
-
-def _centres(y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a centre of every output: any value near the middle serves, so the range's, which no order changes."""
-    low, high = y.min(axis=0), y.max(axis=0)
-    # Rounded to a coarse power of two: whole numbers stay whole numbers after it is taken off.
-    grain = np.exp2(np.floor(np.log2(np.where(high > low, high - low, 1.0))))
-    return np.asarray(np.where(high > low, np.rint((low / 2 + high / 2) / grain) * grain, low))
-
-
-def _fixed(
-    values: NDArray[np.float64],
-    multiplier: NDArray[np.int64] | None,
-    most: int,
-    rounded_off: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return multiplier * values as integers (None: one each), and the unit of each column.
-
-    ``most`` is what the rows count together at most; ``rounded_off`` becomes what rounding the values took off. A value
-    is rounded before it is multiplied, so that a weight of two is exactly two rows. Sums stay below 2**61; units are
-    powers of two, so exact to undo.
-    """
-    _, exponents = np.frexp(np.maximum(values.max(axis=0), -values.min(axis=0)))
-    units = np.ldexp(1.0, np.maximum(exponents + most.bit_length() - 61, -1074))
-    integers = np.empty(values.shape, np.int64)
-    for block in row_blocks(len(values)):
-        rounded = np.rint(values[block] / units)
-        integers[block] = rounded
-        if multiplier is not None:
-            integers[block] *= multiplier[block, None]
-        if rounded_off is not None:
-            rounded_off[block] = values[block] - rounded * units
-    return integers, units

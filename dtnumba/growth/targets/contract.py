@@ -32,6 +32,10 @@ bit_planes(planes)                   these words as a tuple
 sums_of_bits(left, planes)           statistics of the rows whose bits are set in a word
 load_numbers(rows, start, n, targets, numbers)  the same where statistics are two numbers: what each row adds to them,
                                      side by side, and a number that says which rows have the same target
+around(total, work)                  statistics of a node, with what scores and gains of its splits are measured from:
+                                     ``rest`` hands it on, or ``work.own`` holds it
+away(left, right, work, o)           of numbers: how far the sum of an output on the left lies from what the mean of the
+                                     node makes of its rows; ``right`` is the rest of what ``around`` returned
 level_key(stats)                     what orders the levels of a category, where one number does: the share of
                                      the second class, or the mean
 
@@ -127,8 +131,26 @@ def _nothing_to_rank(target, rows, start, stop):
     pass
 
 
-def _no_trees(target, n):
+def _no_own_sums(target, n):
     return 0
+
+
+def _total_itself(target, total, work):
+    return total
+
+
+def _other_way_round(target, left, right):
+    return right, left
+
+
+def _one_sum(target, sums, at):
+    return float(sums[at])
+
+
+around = by_type("around", _total_itself)
+away_of = by_type("away")
+swapped = by_type("swapped", _other_way_round)  # the sides of a split, each in the other's place
+profile_at = by_type("profile_at", _one_sum)  # a number of a category's profile, from the place of its first sum
 
 
 def _no_blocks(target):
@@ -136,7 +158,7 @@ def _no_blocks(target):
 
 
 rank_rows = by_type("rank_rows", _nothing_to_rank)
-tree_size = by_type("tree_size", _no_trees)
+own_size = by_type("own_size", _no_own_sums)
 
 
 def _no_arrays(target, workers, n_small, n):
@@ -160,7 +182,7 @@ block_size = by_type("block_size", _no_blocks)
 
 # The same target with other numbers of its rows.
 with_label, with_weights = replacing("label"), replacing("weights")
-with_moments, with_residuals = replacing("moments"), replacing("residuals")
+with_moments = replacing("moments")
 
 
 @kernel_type
@@ -181,7 +203,6 @@ class OwnMoments(NamedTuple):
     """Moments and weights: of a few rows, or of all."""
 
     moments: np.ndarray
-    residuals: np.ndarray
     weights: np.ndarray
 
 

@@ -2,23 +2,20 @@
 # ruff: noqa: D102
 """Value, weight and impurity of a node from the exact sums of its rows. Mixed into the target kinds."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.criteria.contract import impurity_of, loss_of
+from dtnumba.criteria.contract import impurity_of, is_centred, loss_of
 from dtnumba.growth import columns as col
 from dtnumba.runtime.instructions.bits import prefetch
-from dtnumba.runtime.kernels import by_type, inline
+from dtnumba.runtime.kernels import by_class, by_type, inline
 
 row_at = by_type("row_at")
 row_in_order = by_type("row_in_order")
 describe = by_type("describe")
 value_of = by_type("value_of")  # of statistics: the number that a monotonic constraint is about
-
-
-def _residual_at(target, row, o):
-    return target.residuals[row, o]
 
 
 def _describe_by_rows(target, criterion, rows, summary, node, sums, seen):
@@ -29,7 +26,7 @@ def _nothing_ahead(target, row):
     pass
 
 
-residual_at = by_type("residual_at", _residual_at)
+sum_of = by_type("sum_of")  # of statistics: one moment of an output, in the caller's units
 prefetch_rows = by_type("prefetch_rows", _nothing_ahead)  # ask for what describing a leaf of this row will read
 describe_inner = by_type("describe_inner", _describe_by_rows)  # of a node whose children are described already
 
@@ -70,7 +67,7 @@ class ClassLeaves:
 
 
 class NumberLeaves:
-    """Means: exact where all rows agree, else two-part sums rounded once."""
+    """Means of the rows: exact where all agree, else sums measured from the smallest, relative to their own range."""
 
     __slots__ = ()
 
@@ -78,10 +75,10 @@ class NumberLeaves:
         prefetch(self.y, np.uint64(row), np.uint64(0))
 
     def value_of(self, stats):
-        return self.offsets[0] + float(stats[1]) * self.moment_unit / (float(stats[0]) * self.unit)
+        return self.offsets[0] + sum_of(self, stats, 0, 0) / (float(stats[0]) * self.unit)
 
     def describe(self, criterion, rows, summary, node, sums, seen):
-        n_outputs, impurity = len(self.residual_units), 0.0
+        n_outputs, impurity = len(self.offsets), 0.0
         weight = float(sums[0]) * self.unit
         summary.weight[node] = weight
         if summary.stop[node] - summary.start[node] == 1:  # most leaves of a fully grown tree
@@ -92,18 +89,12 @@ class NumberLeaves:
                 summary.impurity[node] = 0.0
                 return
         for o in range(n_outputs):
-            first = o * self.n_moments
-            residual = np.int64(0)
-            for i in range(summary.start[node], summary.stop[node]):
-                residual += residual_at(self, row_at(rows, i), o)
-            total = float(sums[first + 1]) * self.units[first] + float(residual) * self.residual_units[o]
-            summary.value[node, o] = self.offsets[o] + total / weight
-            impurity += _number_impurity(self, criterion, rows, summary, node, o, sums, seen)
+            impurity += _mean_and_impurity(self, criterion, rows, summary, node, o, sums, seen)
         summary.impurity[node] = impurity / n_outputs
 
     def describe_inner(self, criterion, rows, summary, node, sums, seen):
         """Add up the children: of squared errors and deviances, the loss within them and the loss between them."""
-        left, n_outputs, impurity = np.int64(summary.left[node]), len(self.residual_units), 0.0
+        left, n_outputs, impurity = np.int64(summary.left[node]), len(self.offsets), 0.0
         weight = float(sums[0]) * self.unit
         summary.weight[node] = weight
         share = summary.weight[left] / weight
@@ -113,10 +104,7 @@ class NumberLeaves:
             value = min(max(a * share + b * (1.0 - share), min(a, b)), max(a, b))
             summary.value[node, o] = value
             if loss_of(criterion, value, value) < 0.0:
-                first = o * self.n_moments
-                for k in range(self.n_moments):
-                    seen[k] = float(sums[first + k + 1]) * self.units[first + k]
-                impurity += impurity_of(criterion, seen, weight)
+                impurity += _impurity_by_moments(criterion, self, sums, seen, o, weight)
             else:
                 impurity += share * loss_of(criterion, a, value) + (1.0 - share) * loss_of(criterion, b, value)
         impurity /= n_outputs
@@ -124,22 +112,69 @@ class NumberLeaves:
 
 
 @inline
-def _number_impurity(target, criterion, rows, summary, node, o, sums, seen):
-    """Mean loss of a node's rows, or the criterion's impurity of its moments where it has no loss; fixes its value."""
+def _mean_and_impurity(target, criterion, rows, summary, node, o, sums, seen):
+    """Write a node's value; return its rows' mean loss, or, without a loss, the impurity of their moments."""
     start, stop = summary.start[node], summary.stop[node]
     lowest = highest = target.y[row_at(rows, start), o]
     for i in range(start + 1, stop):
         y = target.y[row_at(rows, i), o]
         lowest, highest = min(lowest, y), max(highest, y)
-    value = min(max(summary.value[node, o], lowest), highest)
+    value = _mean(target, rows, start, stop, o, lowest, highest, summary.weight[node])
     summary.value[node, o] = value
     if loss_of(criterion, value, value) < 0.0:
-        first = o * target.n_moments
-        for k in range(target.n_moments):
-            seen[k] = float(sums[first + k + 1]) * target.units[first + k]
-        return impurity_of(criterion, seen, summary.weight[node])
+        return _impurity_by_moments(criterion, target, sums, seen, o, summary.weight[node])
     largest = max(loss_of(criterion, lowest, value), loss_of(criterion, highest, value))
     return _mean_loss(target, criterion, rows, summary, node, o, value, largest, sums[0])
+
+
+# Weights above this are no repeated rows, and would leave few digits to what they multiply.
+_MOST_REPEATED = 2.0**31
+
+
+@inline
+def _mean(target, rows, start, stop, o, lowest, highest, weight):
+    """Return the mean of an output, from how far the rows lie above the lowest one.
+
+    These are added up as integers of two parts, in units that are powers of two, so that the order of the rows changes
+    no bit, a weight of two is the row twice, and whole numbers stay whole.
+    """
+    if not lowest < highest:
+        return lowest
+    unit = math.ldexp(1.0, max(math.frexp((highest - lowest) * weight)[1] - 61, -1074))
+    repeats = target.unit == 1.0 and weight < _MOST_REPEATED
+    finer = weight * 2.0**-60  # below a part in so many of the first unit
+    finer = math.ldexp(1.0, math.frexp(finer)[1] + 1) if repeats else 1.0
+    total, rest = np.int64(0), np.int64(0)
+    for i in range(start, stop):
+        row = row_at(rows, i)
+        above = (target.y[row, o] - lowest) / unit
+        if repeats:
+            whole, count = np.rint(above), np.int64(target.weights[row])
+            total += count * np.int64(whole)
+            rest += count * np.int64(np.rint((above - whole) / finer))
+        else:
+            total += np.int64(np.rint(float(target.weights[row]) * target.unit * above))
+    above = (float(total) + float(rest) * finer) * unit / weight
+    return min(max(lowest + above, lowest), highest)
+
+
+@inline
+def _impurity_of_sums(criterion, target, sums, seen, o, weight):
+    for k in range(target.n_moments):
+        seen[k] = sum_of(target, sums, o, k)
+    return impurity_of(criterion, seen, weight)
+
+
+@inline
+def _impurity_from_mean(criterion, target, sums, seen, o, weight):
+    first = sum_of(target, sums, o, 0)
+    seen[0] = 0.0
+    if target.n_moments == 2:
+        seen[1] = max(sum_of(target, sums, o, 1) - first / weight * first, 0.0)
+    return impurity_of(criterion, seen, weight)
+
+
+_impurity_by_moments = by_class(is_centred, _impurity_from_mean, _impurity_of_sums)
 
 
 @inline

@@ -7,7 +7,7 @@ kind leaves these methods out, and what asks for one (``by_having``) finds the s
 
 from dtnumba.growth.targets.counted_classes import CountedTwoClasses, FewClasses
 from dtnumba.growth.targets.many_classes import Classes, ManyClasses
-from dtnumba.growth.targets.regression import CountedNumber, Number, Numbers
+from dtnumba.growth.targets.regression import CountedNumber, Number, Numbers, WideNumber
 from dtnumba.growth.targets.two_classes import TwoClasses, WeightedTwoClasses
 from dtnumba.runtime.kernels import kernel_type
 
@@ -33,7 +33,7 @@ def _plain_kind(kind):
 
 _KINDS = (
     *(TwoClasses, WeightedTwoClasses, CountedTwoClasses, FewClasses, Classes, ManyClasses),
-    *(Number, CountedNumber, Numbers),
+    *(Number, CountedNumber, Numbers, WideNumber),
 )
 _PLAIN = {kind: _plain_kind(kind) for kind in _KINDS}
 # By their names, because the types of kernels are pickled by those of their parts.

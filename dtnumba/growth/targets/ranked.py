@@ -99,7 +99,7 @@ class Ranked(RankedLeaves, _RankedFields):
                 own.moments[row, o] = self.moments[row, o] * np.int64(counts[row])
         return with_weights(with_moments(with_scratch(self, own), own.moments), counts)
 
-    def tree_size(self, n):
+    def own_size(self, n):
         return n + 1
 
     def rank_rows(self, rows, start, stop):

@@ -171,7 +171,7 @@ def _cut_costs(target, sequence, span, side, node_start, work, limits, feature):
     """
     start, stop, end = span
     n, n_outputs, whole = stop - start, target.y.shape[1], 0.0
-    trees = work.trees
+    trees = work.own
     for i in range(n):
         work.costs[i] = 0.0
     for o in range(n_outputs):
