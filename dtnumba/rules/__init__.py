@@ -7,6 +7,7 @@ drop_tests, select_subset, order  tests left out; rules of a class chosen; rules
 row_bits, exact_test              which rows pass which tests; whether a rule is more than chance
 matching                          rows to rules
 term_tests                        the tests that terms of decision lists are made of
+term_search                       the best term of some rows
 decision_list                     rules of few tests, one after another, learned greedily
 dnf                               formulas in disjunctive normal form
 """
