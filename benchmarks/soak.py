@@ -45,6 +45,7 @@ def parse():
     parser.add_argument("--seconds", type=float, default=60, help="when to stop (default: 60)")
     parser.add_argument("--kinds", type=int, help="stop after so many kinds of fit in each process, whatever the time")
     parser.add_argument("--only", choices=["compiled", "interpreted"], help="one of the two processes")
+    parser.add_argument("--estimator", metavar="NAME", help="that one alone")
     parser.add_argument("--forests", action="store_true", help="fit forests from many threads at once instead")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -65,6 +66,8 @@ class Worker:
         left = max(0.0, self.until - time.monotonic())
         command = [sys.executable, "-X", "faulthandler", __file__, "--worker", "--only", self.name]
         command += ["--seed", str(self.seed), "--seconds", f"{left:.1f}"]
+        if self.options.estimator is not None:
+            command += ["--estimator", self.options.estimator]
         if self.options.kinds is not None:
             command += ["--kinds", str(self.options.kinds - (self.seed - self.options.seed))]
         environment = os.environ | {"NUMBA_DISABLE_JIT": "1" if self.name == "interpreted" else "0"}
@@ -167,9 +170,12 @@ def work(options):
     small, began, k = options.only == "interpreted", time.monotonic(), 0
     while k != options.kinds and (options.kinds is not None or time.monotonic() - began < options.seconds):
         seed = options.seed + k
-        say(f"@kind {seed}")
         kind = soak_draw.drawn_kind(seed, small=small)
-        taken = []
+        k += 1
+        if options.estimator not in {None, kind.name}:
+            continue
+        say(f"@kind {seed}")
+        taken, refusals = [], 0
         for i in range(1 if small else MOST_TABLES):
             # Tables of a kind until they have taken as long as the first one, which compiled
             is_late = options.kinds is None and time.monotonic() - began > options.seconds
@@ -184,7 +190,9 @@ def work(options):
                 break
             taken.append(time.monotonic() - started)
             say(f"@done {found}")
-        k += 1
+            refusals = refusals + 1 if found == "refused" else 0
+            if refusals > 1:
+                break
 
 
 def tried(case):

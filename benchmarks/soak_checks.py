@@ -10,6 +10,7 @@ import numpy as np
 from soak_draw import estimators
 
 import dtnumba
+from dtnumba.growth.binary import grow_in_parallel
 from dtnumba.tables.bins import SAMPLE_ROWS
 from dtnumba.trees.check import check
 from dtnumba.trees.layout import BY_SHARE
@@ -38,6 +39,8 @@ def demand(condition, what):
 def fitted(case, **others):
     """Return the fitted model; raise Refused for documented errors, and what else is raised as it is."""
     model = case.model(**others)
+    # Threads share small tables, too: more of them are tried in the same time
+    grow_in_parallel.PARALLEL_ROWS, grow_in_parallel._PARALLEL_WORK = case.kind.shared_rows, 0  # noqa: SLF001
     try:
         return model.fit(*case.arguments())
     except (ValueError, TypeError) as error:

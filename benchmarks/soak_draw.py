@@ -13,6 +13,7 @@ import sklearn.ensemble
 import sklearn.tree
 
 import dtnumba
+from dtnumba.growth.binary.grow_in_parallel import PARALLEL_ROWS
 
 # What is tried of numbers, where a parameter's own rule calls it legal
 NUMBERS = (None, True, False, 0, 1, 2, 3, 5, 10, 40, 255, 1e-9, 0.001, 0.01, 0.05, 0.1, 0.25, 0.3, 0.5, 0.75, 1.0, 2.5)
@@ -73,6 +74,7 @@ class Kind:
     weight: str
     has_missing: bool
     plain: bool = False  # scikit-learn's parameters and a table that it takes
+    shared_rows: int = PARALLEL_ROWS  # from which on threads share a tree
 
     @property
     def of_classes(self):
@@ -129,6 +131,11 @@ class Case:
 
 def drawn_kind(seed, *, small):
     """Draw a kind; estimators take turns, so that each is tried as often as any other."""
+    few = 24 if small else 100
+    return replace(_kind(seed, small=small), shared_rows=few if small or seed % 2 else PARALLEL_ROWS)
+
+
+def _kind(seed, *, small):
     draw = np.random.default_rng([seed, 0])
     known = estimators()
     name = list(known)[seed % len(known)]
@@ -191,7 +198,8 @@ def drawn_case(kind, seed, *, small):
             levels.append(f)
         columns.append(_column(draw, n, name, kind.dtype, columns))
     X = _as_dtype(np.column_stack(columns), kind.dtype)
-    signal = sum(_ranks(X[:, f]) for f in draw.integers(0, p, 2)) + 0.3 * draw.standard_normal(n)
+    noise = 0.03 if kind.target == "tails" else 0.3  # whose exponential would drown the rest
+    signal = sum(_ranks(X[:, f]) for f in draw.integers(0, p, 2)) + noise * draw.standard_normal(n)
     if kind.has_missing and X.dtype.kind == "f":
         for f in range(p):
             if draw.random() < 0.6:
@@ -272,7 +280,7 @@ def _target(draw, n, p, signal, name):
         return np.stack([y, (draw.random(n) < 0.4).astype(int)], axis=1) if name == "pairs" else y * 3 - 1
     return {
         "normal": lambda: signal,
-        "tails": lambda: np.exp(draw.choice([2, 6, 10]) * signal),
+        "tails": lambda: np.exp(draw.choice([2, 8, 16]) * signal),
         "scaled": lambda: signal * 10.0 ** draw.integers(-250, 250),
         "counts": lambda: draw.poisson(np.exp(signal)).astype(float) + (np.arange(n) == 0),
         "constant": lambda: np.full(n, 0.3),
