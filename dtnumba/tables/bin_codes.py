@@ -11,9 +11,12 @@ import numpy as np
 
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.tasks import take_ticket
+from dtnumba.tables.floats import floor_to, midpoint
+from dtnumba.tables.presort import key_of
 
 TABLE = 256  # edges a column has room for: one search of 8 steps, padded with +inf
 ROWS_AT_ONCE = 2048  # rows coded at a time, so that their cells stay in cache over the columns
+_COLUMNS_AT_ONCE = 256
 _N_CELLS = 1024  # of 255 quantiles of a normal variable none shares a cell with another
 _MOST_STEPS = 4  # edges of one cell above which a binary search is as fast
 
@@ -139,3 +142,41 @@ def _start_of_cell(cells, column, low, high, scale, x):
     """Return how many edges lie below the cell of a value; NaN counts as the least value."""
     inside = min(high, max(low, x))
     return np.uint64(cells.below[column * np.uint64(_N_CELLS) + np.uint64(np.int64((inside - low) * scale))])
+
+
+def write_edges(table, n_edges, bins):
+    """Write the upper edges of the first bins of each column into a table of a row a column.
+
+    Of many columns at once: one by one, 50,000 of them took a second; and not of all, which is slow to allocate.
+    """
+    for start in range(0, len(table), _COLUMNS_AT_ONCE):
+        stop = min(start + _COLUMNS_AT_ONCE, len(table))
+        n, first = n_edges[start:stop], bins.first_code[start:stop]
+        at = np.arange(n.sum()) + np.repeat(first - (np.cumsum(n) - n), n)
+        edges = floor_to(midpoint(bins.high[at], bins.low[at + 1]), table.dtype)
+        table[start:stop][np.arange(TABLE) < n[:, None]] = edges
+
+
+def end_to_end(ends, n_codes, first_code):
+    """Return the first n_codes[f] of each row of a table as float64, one row after the other."""
+    out = np.empty(first_code[-1])
+    for start in range(0, len(ends), _COLUMNS_AT_ONCE):
+        own = slice(start, start + _COLUMNS_AT_ONCE)
+        stop = min(start + _COLUMNS_AT_ONCE, len(ends))
+        used = np.arange(ends.shape[1]) < n_codes[own, None]
+        out[first_code[start] : first_code[stop]] = ends[own][used]
+    return out
+
+
+@inline
+def write_sorted(task, keys, rows, n, to):
+    """Write the codes of a column's sorted rows, of which n have a value."""
+    codes, code, column = task.codes, np.uint64(0), np.uint64(to)
+    bound = key_of(task.high[to, code], task.form)
+    for i in range(np.uint64(n)):
+        if keys[i] > bound:
+            code += np.uint64(1)
+            bound = key_of(task.high[to, code], task.form)
+        codes[np.uint64(rows[i]), column] = code
+    for i in range(np.uint64(n), np.uint64(len(task.sample))):
+        codes[np.uint64(rows[i]), column] = task.n_codes[to]

@@ -18,7 +18,16 @@ import numpy as np
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.progress import launch_beside_heeding
 from dtnumba.runtime.tasks import take_ticket
-from dtnumba.tables.bin_codes import ROWS_AT_ONCE, TABLE, CodeRows, cells_of_edges, no_cells
+from dtnumba.tables.bin_codes import (
+    ROWS_AT_ONCE,
+    TABLE,
+    CodeRows,
+    cells_of_edges,
+    end_to_end,
+    no_cells,
+    write_edges,
+    write_sorted,
+)
 from dtnumba.tables.cells import values_of
 from dtnumba.tables.floats import floor_to, midpoint
 from dtnumba.tables.presort import (
@@ -35,6 +44,7 @@ from dtnumba.tables.presort import (
     sorted_column,
 )
 
+COLUMNS_TOGETHER = 16  # by a worker that writes codes, too
 SAMPLE_ROWS = 200_000
 MOST_BINS = 255
 _RUN = 16  # equal values in a row, up to which a column counts as one of distinct values
@@ -54,9 +64,8 @@ class Bins:
         """Return a (p, 256) table of upper edges, padded with +inf: code(x) = how many edges are < x."""
         p = len(self.n_codes)
         table = np.full((p, TABLE), np.inf, dtype)
-        for f in np.flatnonzero(np.broadcast_to(has_edges, p)):
-            at = slice(self.first_code[f], self.first_code[f + 1])
-            table[f, : max(self.n_codes[f] - 1, 0)] = floor_to(midpoint(self.high[at][:-1], self.low[at][1:]), dtype)
+        n_edges = np.where(has_edges, np.maximum(self.n_codes - 1, 0), 0)
+        write_edges(table, n_edges, self)
         return table
 
 
@@ -74,23 +83,29 @@ class MakeBins(NamedTuple):
     low: np.ndarray  # (p, 255) bits out
     high: np.ndarray
     exhaustive: np.ndarray  # (p,) uint8 out
+    codes: np.ndarray  # (n_table_rows, p) uint8 out: of the sample; empty if they are not wanted
     counter: np.ndarray
 
     def run(self, worker):
         scratch = pick_sort_scratch(self.scratch, worker)
+        # Neighbours lie side by side in a table and in its codes: of few rows one worker reads and writes them.
+        together = COLUMNS_TOGETHER if len(self.codes) > 0 else 1
         while True:
-            column = take_ticket(self.counter)
-            if column >= self.cells.n_columns:
+            first = take_ticket(self.counter) * together
+            if first >= self.cells.n_columns:
                 break
-            keys, _ = sorted_column(self.cells, column, self.sample, self.form, scratch)
-            n, distinct = len(self.sample), 1
-            while n > 0 and is_missing(keys[n - 1]):
-                n -= 1
-            for i in range(1, n):
-                distinct += keys[i] != keys[i - 1]
-            to = self.first + column
-            self.exhaustive[to] = distinct <= self.most
-            self.n_codes[to] = _fill_bins(keys, n, distinct, self, to)
+            for column in range(first, min(first + together, self.cells.n_columns)):
+                keys, rows = sorted_column(self.cells, column, self.sample, self.form, scratch)
+                n, distinct = len(self.sample), 1
+                while n > 0 and is_missing(keys[n - 1]):
+                    n -= 1
+                for i in range(1, n):
+                    distinct += keys[i] != keys[i - 1]
+                to = self.first + column
+                self.exhaustive[to] = distinct <= self.most
+                self.n_codes[to] = _fill_bins(keys, n, distinct, self, to)
+                if len(self.codes) > 0:
+                    write_sorted(self, keys, rows, n, to)
 
 
 @inline
@@ -177,22 +192,25 @@ def sample_rows(kept):
     return kept[np.minimum((start + draws * (n / SAMPLE_ROWS)).astype(np.int64), n - 1)]
 
 
-def make_bins(table, kept, most, workers):
-    """Choose histogram bins of a table's columns from rows ``kept``; those of categories stay empty."""
+def make_bins(table, kept, most, workers, codes=None):
+    """Choose histogram bins of a table's columns from rows ``kept``; those of categories stay empty.
+
+    ``codes`` become those of the rows, where these are no sample: who sorts values knows their codes.
+    """
     p, sample, dtype = table.n_features, sample_rows(kept), dtype_of(table)
     n_codes, exhaustive = np.zeros(p, np.int64), np.ones(p, np.uint8)
     low, high = np.zeros((p, MOST_BINS), dtype), np.zeros((p, MOST_BINS), dtype)
     for first, cells in table.numbers():
         bits, form = bits_of(cells)
         threads = workers if len(sample) * cells.n_columns >= PARALLEL_CELLS else 1
-        scratch, counter = sort_scratch(bits.flat, len(sample), threads, with_rows=False), np.zeros(1, np.int64)
+        scratch = sort_scratch(bits.flat, len(sample), threads, with_rows=codes is not None)
+        counter, out = np.zeros(1, np.int64), np.empty((0, 0), np.uint8) if codes is None else codes
         ends = low.view(bits.flat.dtype), high.view(bits.flat.dtype)
-        task = MakeBins(bits, form, scratch, sample, first, most, n_codes, *ends, exhaustive, counter)
+        task = MakeBins(bits, form, scratch, sample, first, most, n_codes, *ends, exhaustive, out, counter)
         n_cells = len(sample) * cells.n_columns
         launch_beside_heeding(task, threads, STEPS_A_VALUE * n_cells, steps=n_cells)
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
-    used = np.arange(MOST_BINS) < n_codes[:, None]
-    low, high = (part.astype(np.float64)[used] for part in (low, high))
+    low, high = (end_to_end(part, n_codes, first_code) for part in (low, high))
     bins = Bins(n_codes, first_code, low, high, exhaustive.astype(bool))
     return bins if len(sample) == len(kept) else _between_samples(bins, dtype.type)
 
@@ -262,9 +280,11 @@ def histogram_codes(table, kept, most, workers):
         if int(bins.n_codes.max(initial=0, where=ordered(table))) <= most:
             values = bins.low.astype(np.float64)
             return _narrowed(codes, replace(bins, low=values, high=values))
-    bins = make_bins(table, kept, most, workers)
     codes = np.empty((table.n_rows, table.n_features), np.uint8)
     sampled = len(kept) > SAMPLE_ROWS
+    if len(kept) == table.n_rows < ROWS_AT_ONCE:
+        return with_levels(table, codes, make_bins(table, kept, most, workers, codes))
+    bins = make_bins(table, kept, most, workers)
     strays = _find_strays(table, bins, codes, workers, bins.exhaustive if sampled else None)
     if strays.any():
         bins = _with_all_values(bins, table, kept, most, strays)

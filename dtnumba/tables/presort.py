@@ -20,6 +20,7 @@ MISSING = np.uint32(1 << 30)  # it has no value; such records close the sequence
 ROW = np.uint32((1 << 30) - 1)
 DIGIT_BITS = 11  # a pass: 3 passes for float32, 6 for float64; a pass where all digits agree is skipped
 _BUCKETS = 1 << DIGIT_BITS
+SHORT_BITS, SHORT_ROWS = 8, 2000
 # Fewer cells than this are sorted or coded by one thread.
 PARALLEL_CELLS = 50_000
 STEPS_A_VALUE = 20  # about, to sort them
@@ -119,22 +120,25 @@ def _sort_by_numpy(scratch, n):
 def sort_by_key(scratch, n):
     """Sort keys[:n] and rows[:n], if any; return whether the result lies in the other pair of arrays. Stable."""
     keys, rows, other_keys, other_rows, counts = scratch
-    n_passes = (keys.itemsize * 8 + DIGIT_BITS - 1) // DIGIT_BITS
-    size, mask = np.uint64(n), np.uint64(_BUCKETS - 1)
+    # Few rows are sorted by shorter digits: to go through the buckets would take longer than through the rows.
+    bits = SHORT_BITS if n < SHORT_ROWS else DIGIT_BITS
+    n_passes = (keys.itemsize * 8 + bits - 1) // bits
+    n_buckets = 1 << bits
+    size, mask = np.uint64(n), np.uint64(n_buckets - 1)
     n_rows = size if len(rows) > 0 else np.uint64(0)
-    for k in range(n_passes * _BUCKETS):
+    for k in range(n_passes * n_buckets):
         counts[k] = 0
     for i in range(size):
         key = np.uint64(keys[i])
         for k in range(n_passes):
-            counts[np.uint64(k * _BUCKETS) + ((key >> np.uint64(k * DIGIT_BITS)) & mask)] += np.uint32(1)
+            counts[np.uint64(k * n_buckets) + ((key >> np.uint64(k * bits)) & mask)] += np.uint32(1)
     swapped = False
     for k in range(n_passes):
-        shift, first = np.uint64(k * DIGIT_BITS), np.uint64(k * _BUCKETS)
+        shift, first = np.uint64(k * bits), np.uint64(k * n_buckets)
         if counts[first + ((np.uint64(keys[0]) >> shift) & mask)] == n:
             continue
         below = np.uint32(0)
-        for digit in range(k * _BUCKETS, (k + 1) * _BUCKETS):
+        for digit in range(k * n_buckets, (k + 1) * n_buckets):
             here = counts[digit]
             counts[digit] = below
             below += here
