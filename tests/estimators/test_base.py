@@ -175,3 +175,12 @@ def test_codes_are_refused_by_who_reads_values(learner):
 
 def test_a_rule_set_is_named_in_what_its_tree_says():
     assert repr(RuleSetClassifier()._grower()).startswith("RuleSetClassifier(")
+
+
+def test_rows_that_judge_growth_are_named_in_what_is_wrong_with_them():
+    class Plan:
+        collect_schema = None
+
+    words = r"^X_val and y_val: X is a Plan, which holds no data yet"
+    with pytest.raises(TypeError, match=words):
+        DecisionTreeClassifier().fit([[0], [1]], [0, 1], X_val=Plan(), y_val=[0])

@@ -63,8 +63,9 @@ def read_validation_rows(
         )
     try:
         rows, known = model.read_known(X, y, Seen(table.n_features, table.names, table.levels), outcome)
-    except ValueError as error:
-        raise ValueError(f"X_val and y_val: {error}") from error
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"X_val and y_val: {error}") from error
     return weight, _validation_rows(model, rows, target_of_rows(known), outcome, weight, np.ones(rows.n_rows))
 
 
