@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -80,6 +79,8 @@ class NamedParameters:
 
 def _meant(cls: Any, name: str) -> str:
     """Return the parameters that a name is close to, as a question."""
+    from difflib import get_close_matches
+
     near = get_close_matches(name, cls.__dataclass_fields__, n=3)
     return (
         f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; help({cls.__name__}) describes those it has"
