@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -58,6 +60,26 @@ def read_y(y: Any, n_rows: int, caller: str) -> NDArray[Any]:
     if len(array) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_rows}, {len(array)}]")
     return array[:, None] if array.ndim == 1 else array
+
+
+class DataConversionWarning(UserWarning):
+    """A target has another shape than is expected, and is read all the same."""
+
+
+def warn_of_column(y: Any) -> None:
+    """Warn of a target of shape (n, 1) where one output is learned; where scikit-learn is loaded, by its warning."""
+    is_nested = isinstance(y, (list, tuple))
+    first = y[0] if is_nested else y
+    n_axes = 1 if isinstance(first, (list, tuple)) else len(getattr(first, "shape", ()))
+    if n_axes + is_nested != 2:
+        return
+    theirs = sys.modules.get("sklearn.exceptions")
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
+        "example using ravel()",
+        DataConversionWarning if theirs is None else theirs.DataConversionWarning,
+        stacklevel=4,
+    )
 
 
 def _as_array(y: Any) -> NDArray[Any]:

@@ -44,21 +44,11 @@ from dtnumba import (
 
 TREES = [DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor]
 
-CLASSICAL = {
-    C45Classifier,
-    CHAIDClassifier,
-    CHAIDRegressor,
-    DecisionListClassifier,
-    ID3Classifier,
-    RuleSetClassifier,
-}
 FORESTS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor]
 
 
 def expected_to_fail(estimator):
     """Return the checks that an estimator cannot pass, with the reason; of forests scikit-learn's list is the same."""
-    if type(estimator) in CLASSICAL:
-        return {"check_supervised_y_2d": "a target of one column is one output, and no reason for a warning"}
     if type(estimator) not in {RandomForestClassifier, RandomForestRegressor}:
         return {}
     reason = "a weight says how likely a row is drawn, so a row twice is drawn otherwise than a row of weight two"

@@ -3,6 +3,7 @@ import datetime as dt
 import numpy as np
 import pytest
 
+from dtnumba import ID3Classifier
 from dtnumba.criteria.regression import Poisson, SquaredError
 from dtnumba.growth.targets.choose import target_of
 from dtnumba.tables.labels import read_labels, read_values, read_y
@@ -214,3 +215,12 @@ def test_a_plan_of_a_frame_holds_no_labels():
     polars = pytest.importorskip("polars")
     with pytest.raises(TypeError, match=r"y is a LazyFrame, which holds no data yet: pass y.collect\(\)"):
         read_labels(polars.DataFrame({"y": [1, 2]}).lazy(), 2, "Tree")
+
+
+@pytest.mark.parametrize("y", [[[0], [1]], ([0], [1]), np.array([[0], [1]]), [np.array([0]), np.array([1])]], ids=str)
+def test_a_column_is_read_with_a_warning_where_one_output_is_learned(y):
+    with pytest.warns(UserWarning, match="A column-vector y was passed"):
+        model = ID3Classifier().fit([[0], [1]], y)
+    assert model.predict([[0], [1]]).tolist() == [0, 1]
+    for flat in ([0, 1], (0, 1), np.array([0, 1]), [np.int64(0), np.int64(1)], ["no", "yes"]):
+        ID3Classifier().fit([[0], [1]], flat)  # warnings are errors

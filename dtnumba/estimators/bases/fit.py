@@ -21,7 +21,7 @@ from dtnumba.prediction.tree_view import TreeView
 from dtnumba.runtime import rng
 from dtnumba.runtime.side_by_side import expecting
 from dtnumba.tables.binned_table import BinnedTable, read_features
-from dtnumba.tables.labels import Labels, codes_of
+from dtnumba.tables.labels import Labels, codes_of, warn_of_column
 from dtnumba.tables.table import read_table
 from dtnumba.tables.weights import read_weight
 from dtnumba.trees.layout import BY_CHILD, Trees
@@ -121,6 +121,8 @@ class Learner(Estimator):
             raise ValueError(
                 f"y has {len(outcome.sizes)} outputs: {type(self).__name__} learns one; fit one model for each column"
             )
+        if self._is_of_one_output:
+            warn_of_column(y)
         class_costs, seed, pruner = self.class_costs(outcome), self._seed(), self._pruner()
         weight, pruner_weight = read_weight(sample_weight, table.n_rows), None
         if pruner is not None and pruner.held_out is not None:
