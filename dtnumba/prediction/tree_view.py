@@ -11,7 +11,7 @@ from dtnumba.prediction.walk_tree import answers_of, decision_paths, leaf_of_one
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.table import Seen, Table, read_table
 from dtnumba.trees.compact import compacted
-from dtnumba.trees.layout import BY_SHARE, depths, last_children, node_values
+from dtnumba.trees.layout import BY_SHARE, decreases, depths, last_children, node_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -301,18 +301,17 @@ class TreeView:
         return self.paths(self.apply(X))
 
     def compute_feature_importances(self, normalize: bool = True) -> NDArray[np.float64]:
-        """Return the decrease of impurity by each feature, as shares that sum to one if told."""
+        """Return the decrease of impurity by each feature, as shares that sum to one if told.
+
+        A surrogate counts for its feature the decrease of its node times its adjusted agreement, as in R's rpart.
+        """
         importances = self._decreases() if self._importances is None else self._importances
         total = importances.sum()
         return np.asarray(importances / total if normalize and total > 0 else importances.copy())
 
     def _decreases(self) -> NDArray[np.float64]:
-        trees = self.trees
-        inner = trees.feature >= 0
-        asked = "feature_importances_ of a tree of a compact forest"  # other compact trees keep theirs
-        weight, gain = self._kept("weight", asked), self._kept("gain", asked)
-        decrease = weight[inner] * gain[inner] / weight[0]
-        return np.bincount(trees.feature[inner], weights=decrease, minlength=self.n_features).astype(np.float64)
+        self._kept("weight", "feature_importances_ of a tree of a compact forest")  # other compact trees keep theirs
+        return np.asarray(decreases(self.trees, self.n_features)[0])
 
     def compute_node_depths(self) -> NDArray[np.int64]:
         """Return the depth of each node, counted from one at the root."""

@@ -302,12 +302,23 @@ def starts_of(lengths: np.ndarray) -> np.ndarray:
 
 
 def decreases(trees: Trees, n_columns: int) -> np.ndarray:
-    """Return by how much each column decreases the impurity of each tree, per unit of weight: (trees, columns)."""
+    """Return by how much each column decreases the impurity of each tree, per unit of weight: (trees, columns).
+
+    A surrogate counts for its column, too, as in R's rpart: the decrease of its node times its adjusted agreement.
+    """
     inner = np.flatnonzero(trees.feature != LEAF)
     tree = np.searchsorted(trees.root, inner, side="right") - 1
     decrease = trees.weight[inner] * trees.gain[inner] / trees.weight[trees.root[tree]]
     cells = trees.n_trees * n_columns
     table = np.bincount(tree * n_columns + trees.feature[inner], weights=decrease, minlength=cells)
+    given = trees.surrogates
+    if len(given.feature):
+        of_node = np.zeros(trees.n_nodes)
+        of_node[inner] = decrease
+        owner = np.repeat(np.arange(trees.n_nodes), np.diff(given.start))
+        tree = np.searchsorted(trees.root, owner, side="right") - 1
+        worth = of_node[owner] * given.adjusted
+        table += np.bincount(tree * n_columns + given.feature, weights=worth, minlength=cells)
     return np.asarray(table.reshape(trees.n_trees, n_columns))
 
 

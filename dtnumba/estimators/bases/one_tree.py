@@ -128,7 +128,7 @@ class OneTree(Prunable):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the decrease of impurity."""
+        """Share of each feature in the decrease of impurity; surrogates count as far as they agree, as in R's rpart."""
         return self.check_fitted().tree_.compute_feature_importances()
 
 

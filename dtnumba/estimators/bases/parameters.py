@@ -255,8 +255,8 @@ class GrowthParams(ModelProtocol):
         have a value, and multiply by their share. Where a node saw no missing value, later ones go to its heaviest
         child, for "fractional" and "surrogate" as said.
     use_surrogate : 2, 1 or 0
-        With missing="surrogate", what a row does that no surrogate can place: 2, goes to the heavier child; 1, stays at
-        the node. 0: no surrogates, it stays.
+        With missing="surrogate", what a row does that no surrogate can place: 2, goes to the heavier child, and stays
+        at the node where both weigh the same, as in R's rpart; 1, stays at the node. 0: no surrogates, it stays.
     surrogate_style : 0 or 1
         Agreement as a share of all rows that the test sends (0), or of those that have the surrogate's value (1).
     max_surrogates : int

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import multiway as naive_general
 from naive.binary import Limits
+from public_data import kyphosis
 from strategies import examples, interpreted_only, same_trees
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier
 from dtnumba.growth.settings import CATEGORICAL_SPLITS, MISSING_POLICIES, NUMERIC_SPLITS, Options
+from dtnumba.pruners.cost_complexity import CostComplexity
 from dtnumba.runtime.kernels import COMPILED
 from dtnumba.trees.check import check
 from dtnumba.trees.layout import one_tree
@@ -294,6 +296,22 @@ def test_one_level_against_the_rest_leaves_room_for_missing_values_against_all_l
 
 
 @interpreted_only
+def test_surrogates_count_in_importances_as_rpart_counts_them():
+    X, y = kyphosis()
+    params = {"min_samples_split": 20, "min_samples_leaf": 7}
+    model = DecisionTreeClassifier(missing="surrogate", **params).fit(X, y).prune(CostComplexity(cp=0.01))
+    assert model.n_leaves_ == 5
+    printed = np.array([3.1018, 1.52186, 8.19844])  # by rpart 4.1.19: Age, Number, Start
+    assert np.allclose(model.feature_importances_, printed / printed.sum(), rtol=1e-5)
+    assert np.allclose(model.tree_.compute_feature_importances(normalize=False) * 81, printed, rtol=1e-5)
+    assert np.array_equal(model.compact().feature_importances_.round(2), [0.24, 0.12, 0.64])
+    alone = DecisionTreeClassifier(missing="surrogate", max_surrogates=0, **params).fit(X, y)
+    assert np.allclose(alone.feature_importances_, DecisionTreeClassifier(**params).fit(X, y).feature_importances_)
+    forest = RandomForestClassifier(3, missing="surrogate", random_state=0).fit(X, y)
+    shares = [tree.feature_importances_ for tree in forest.estimators_]
+    assert np.allclose(forest.feature_importances_, np.mean(shares, axis=0))
+
+
 def test_missing_values_go_where_no_child_of_a_level_is_without_events():
     X = np.array([[NAN], [0.0], [1.0], [NAN]])
     trees = fit("poisson", X, [1, 0, 1, 0], nominal=[True], categorical_split="multiway").trees_
