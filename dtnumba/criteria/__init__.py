@@ -4,6 +4,7 @@ contract             what a criterion implements, the registry, and how kernels 
 classification       Gini, Entropy, GainRatio, TrainError, Twoing, ChiSquared, CostGini
 regression           SquaredError, Poisson, AbsoluteError
 description_length   bits that send the labels of a node
+whole_terms          sums of terms as integers, for scans of very many classes
 significance         tails of chi-squared and F
 special_functions    log-gamma, incomplete gamma and beta, for kernels and for arrays
 user_criterion       criteria that users write

@@ -17,6 +17,7 @@ class Gini(NamedTuple):
 
     target = "classes"
     concave = True
+    ignores_absent = True
 
     def impurity(self, stats, weight):
         squares = 0.0
@@ -32,6 +33,12 @@ class Gini(NamedTuple):
             squares_right += right[k] * right[k]
         # One division instead of two: they are most of a histogram's scan.
         return (squares_left * weight_right + squares_right * weight_left) / (weight_left * weight_right)
+
+    def term(self, weight):
+        return weight * weight
+
+    def score_of_terms(self, left, right, one_left, one_right, weight_left, weight_right):
+        return (left * weight_right + right * weight_left) / (weight_left * weight_right)
 
     def rough_gain(self, second, rows, all_second, all_rows):
         apart = second * all_rows - all_second * rows
@@ -60,6 +67,7 @@ class Entropy(_EntropyFields):
     __slots__ = ()
     target = "classes"
     concave = True
+    ignores_absent = True
 
     @classmethod
     def for_fit(cls, total, n_features):
@@ -80,6 +88,12 @@ class Entropy(_EntropyFields):
         for k in range(len(left)):
             order += x_log_x(self, left[k]) + x_log_x(self, right[k])
         return order
+
+    def term(self, weight):
+        return x_log_x(self, weight)
+
+    def score_of_terms(self, left, right, one_left, one_right, weight_left, weight_right):
+        return left + right - one_left - one_right
 
 
 @criterion("gain_ratio")
@@ -121,6 +135,7 @@ class TrainError(NamedTuple):
 
     target = "classes"
     concave = True
+    ignores_absent = True
 
     def impurity(self, stats, weight):
         largest = 0.0
@@ -135,6 +150,7 @@ class Twoing(NamedTuple):
 
     target = "classes"
     concave = True  # of two classes it is half the gain of gini
+    ignores_absent = True
 
     impurity = Gini.impurity
 
@@ -163,6 +179,7 @@ class ChiSquared(NamedTuple):
 
     target = "classes"
     concave = True  # of two classes it is the gain of gini as a share of the impurity of the node
+    ignores_absent = True
 
     impurity = Gini.impurity
 

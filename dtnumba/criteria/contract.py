@@ -36,6 +36,10 @@ choose(gains, informations, features, n) -> int
 degree = 2
     Said by a criterion for numbers whose impurity grows by this power of the targets, so that it may be given these in
     another unit where float64 could not hold the impurity.
+term(weight) -> float, score_of_terms(left, right, one_left, one_right, weight_left, weight_right) -> float
+    For classes: ``score`` in two steps, from the sums over each side's classes of a convex function that is 0 at 0, and
+    what these were if all of a side were one class. With them a row costs the scan of very many classes one class, and
+    not all of them. Left out: every cut is scored by ``score``.
 loss(y, value) -> float
     For numbers: the loss of one row in a leaf with this value; its mean is the impurity shown for a node. Left out:
     ``impurity`` of the node's statistics.
@@ -46,6 +50,10 @@ concave = True
     concave function of the statistics and the score is, as if left out, the gain of the children's impurities. Growth
     then scores the cuts of that order alone; where a class does not say it, all subsets of up to eight categories. The
     default is False, also for a subclass with a method of its own above ``loss``, until it says it again.
+
+ignores_absent = True
+    Said by a class for which classes without weight change no bit of an impurity, a score or a gain, however many there
+    are. Where classes are many it is shown those of the node alone. The default is False, as above.
 
 A score or a gain of NaN says that the criterion knows no answer: such a cut is never taken, and where no other is left
 the node is a leaf. An impurity of NaN makes the gains of all cuts NaN that need it.
@@ -130,6 +138,10 @@ def _no_rough_gain(criterion, second, rows, all_second, all_rows):
     return rows  # nobody asks
 
 
+def _no_terms(criterion, left, right, one_left, one_right, weight_left, weight_right):
+    return 0.0  # never asked
+
+
 def _no_information(criterion, share):
     return 0.0
 
@@ -183,11 +195,32 @@ def shows_away(cls):
 def is_concave(criterion):
     """Tell whether a criterion says ``concave``, in its class or in a base that defines all that splits depend on."""
     cls = type(criterion)
-    said_by = _definer(cls, "concave")
-    methods = [_definer(cls, name) for name in ("impurity", "score", "gain", "information", "choose")]
-    return said_by is not None and bool(cls.concave) and all(by is None or issubclass(said_by, by) for by in methods)
+    return bool(getattr(cls, "concave", False)) and _says_with(cls, "concave", "information", "choose")
 
 
+def _says_with(cls, name, *others):
+    """Tell whether what defines ``name`` of a class defines what splits are judged by, too, or has a base that does."""
+    said_by = _definer(cls, name)
+    methods = [_definer(cls, method) for method in ("impurity", "score", "gain", *others)]
+    return said_by is not None and all(by is None or issubclass(said_by, by) for by in methods)
+
+
+def _ignores_absent(cls):
+    return bool(getattr(cls, "ignores_absent", False)) and _says_with(cls, "ignores_absent")
+
+
+def _has_terms(cls):
+    return _says_with(cls, "term") and _says_with(cls, "score_of_terms")
+
+
+def by_terms(having, lacking):
+    """Make ``f(criterion, *args)`` that runs ``having`` where a criterion's score is one of terms, else ``lacking``."""
+    return by_class(_has_terms, having, lacking)
+
+
+has_terms = by_terms(_yes, _no)
+term_of, score_of_terms = by_type("term"), by_type("score_of_terms", _no_terms)
+ignores_absent = by_class(_ignores_absent, _yes, _no)
 # A class that comes with a score of its own is asked anew, whatever it inherits from.
 has_rough_gain = by_class(_scores_as_it_rounds, _yes, _no)
 has_convex_score = by_class(lambda cls: getattr(cls, "score", None) in _CONVEX, _yes, _no)

@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 
-from dtnumba.criteria.contract import NO_GAIN, TIE
+from dtnumba.criteria.contract import NO_GAIN, TIE, has_terms
+from dtnumba.criteria.whole_terms import scale_of_terms, score_of_wholes, sum_of_terms, terms_moved
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.criterion_hooks import penalised_gain
 from dtnumba.growth.multiway.entropy_cut import best_entropy_cut
@@ -17,6 +18,7 @@ from dtnumba.runtime.kernels import by_having, entry, inline, outlined
 
 # Values at a node that an interval is looked for among; more are put together in this many groups of like size.
 MOST_GROUPS = 255
+_WIDE_CLASSES = 31
 
 
 @entry
@@ -205,26 +207,38 @@ def _best_interval(work, n):
     learns = work.rules.missing == col.LEARNED and rows_of(target, sides, col.MISSING_SUMS) > 0.0
     whole = col.WHOLE if learns else col.PRESENT_SUMS
     bar, scale, first, stop, inside = NO_GAIN, 0.0, np.int64(-1), np.int64(0), False
+    in_terms = has_terms(work.criterion) and target.offsets[1] >= _WIDE_CLASSES and len(target.offsets) == 2
+    unit = _list_classes(work, n, whole) if in_terms else 1.0
     for turn in range(2 if learns else 1):
+        terms_outside = (np.int64(0), np.int64(0))
         for a in range(n):
             if work.halt[0] != 0:
                 return np.int64(0)
             clear(sides, col.BELOW)
             if turn == 1:
                 copy_sums(sides, col.MISSING_SUMS, sides, col.BELOW)
+            if in_terms and a == 0:
+                terms_outside = _first_terms(work, whole, unit)
+            terms = terms_outside
             for b in range(a, n):
-                add_sums(scratch.table, b, sides, col.BELOW)
+                if in_terms:
+                    terms = _take_classes(work, whole, b, unit, terms)
+                else:
+                    add_sums(scratch.table, b, sides, col.BELOW)
                 # What reaches the upper end is the outside of one that reaches the lower, unless it is everything.
                 if a == 0 and b == n - 1 and not (learns and turn == 0):
                     continue
                 if b == n - 1 and a > 0 and not learns:
                     continue
-                subtract(sides, whole, col.BELOW, col.ABOVE)
-                if a == 0 and b == n - 1:
-                    copy_sums(sides, col.MISSING_SUMS, sides, col.ABOVE)
-                if not is_large(work, sides, col.BELOW) or not is_large(work, sides, col.ABOVE):
-                    continue
-                found = score(target, work.criterion, sides, col.BELOW, col.ABOVE)
+                if in_terms:
+                    found = _score_in_terms(work, whole, unit, terms)
+                else:
+                    subtract(sides, whole, col.BELOW, col.ABOVE)
+                    if a == 0 and b == n - 1:
+                        copy_sums(sides, col.MISSING_SUMS, sides, col.ABOVE)
+                    if not is_large(work, sides, col.BELOW) or not is_large(work, sides, col.ABOVE):
+                        continue
+                    found = score(target, work.criterion, sides, col.BELOW, col.ABOVE)
                 if found > bar:
                     scale = max(scale, abs(found))
                     bar, first, stop, inside = found + TIE * scale, np.int64(a), np.int64(b + 1), turn == 1
@@ -247,6 +261,57 @@ def _best_interval(work, n):
     if learns:
         scratch.test[col.MISSING_CHILD] = 0 if inside else 1
     return np.int64(-2 if learns else 2)
+
+
+# Of very many classes, where a criterion's score is made of terms, a group costs its own classes, and not all.
+@outlined
+def _list_classes(work, n, whole):
+    """Write to ``keys`` the classes of each group, up to ``fill[g]`` those of group g; return what terms count in."""
+    scratch, target, at = work.scratch, work.target, np.int64(0)
+    for g in range(n):
+        for c in range(target.offsets[1]):
+            if scratch.table[g, c] != 0.0:
+                scratch.keys[at] = np.uint64(c)
+                at += 1
+        scratch.fill[g] = at
+    return scale_of_terms(work.criterion, weight_of(target, scratch.sides, whole), target.offsets[1])
+
+
+@outlined
+def _first_terms(work, whole, unit):
+    """Return the sums of the terms inside and outside of an interval that has no groups yet."""
+    sides, n = work.scratch.sides, work.target.offsets[1]
+    subtract(sides, whole, col.BELOW, col.ABOVE)
+    inside = sum_of_terms(work.criterion, unit, sides[col.BELOW], n)
+    return inside, sum_of_terms(work.criterion, unit, sides[col.ABOVE], n)
+
+
+@outlined
+def _take_classes(work, whole, g, unit, terms):
+    """Take a group into the interval; return the sums of the terms."""
+    scratch, sides, n = work.scratch, work.scratch.sides, work.target.offsets[1]
+    inside, outside = terms
+    for i in range(scratch.fill[g - 1] if g > 0 else 0, scratch.fill[g]):
+        c = np.int64(scratch.keys[i])
+        weight, below = scratch.table[g, c], sides[col.BELOW, c]
+        more, less = terms_moved(work.criterion, unit, below, sides[whole, c] - below, weight)
+        inside, outside = inside + more, outside + less
+        sides[col.BELOW, c] = below + weight
+    for s in range(n, n + 2):
+        sides[col.BELOW, s] += scratch.table[g, s]
+    return inside, outside
+
+
+@outlined
+def _score_in_terms(work, whole, unit, terms):
+    """Return the score of an interval; NO_GAIN where a side may not be a leaf."""
+    sides, target, n = work.scratch.sides, work.target, work.target.offsets[1]
+    for s in range(n, n + 2):
+        sides[col.ABOVE, s] = sides[whole, s] - sides[col.BELOW, s]
+    if not is_large(work, sides, col.BELOW) or not is_large(work, sides, col.ABOVE):
+        return NO_GAIN
+    weight_below, weight_above = weight_of(target, sides, col.BELOW), weight_of(target, sides, col.ABOVE)
+    return score_of_wholes(work.criterion, unit, terms[0], terms[1], weight_below, weight_above)
 
 
 @outlined

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 _NOT_OTHER = np.empty(0)
+_FIRST_NODES = 1 << 12  # for which there is room at first: of very many classes each takes kilobytes
 _MOST_TABLE = 1 << 22  # numbers in the table of a numeric feature
 
 
@@ -154,7 +155,7 @@ def new_scratch(table: CodedColumns, n_stats: int, n: int, rules: GrowthRules) -
 def new_nodes(table: CodedColumns, n_stats: int, n_values: int, n: int, rules: GrowthRules) -> GrownNodes:
     """Return arrays for the nodes of a tree; memory that no node writes to is not taken."""
     widest = int(max([0, *table.n_codes[table.nominal == 1].tolist()]))
-    m, wide = 2 * n + widest + 2, _table_size(table, n_stats, n, rules)
+    m, wide = min(2 * n, _FIRST_NODES) + widest + 2, _table_size(table, n_stats, n, rules)
     entries = 4 * n + 4 * (widest + 2) * (1 + rules.max_surrogates) + wide
     return GrownNodes(
         nodes=np.empty((m, col.N_MULTIWAY_COLUMNS), np.int64),
