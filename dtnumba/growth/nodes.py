@@ -37,7 +37,9 @@ class Growing(NamedTuple):
     nodes: np.ndarray  # (m, N_COLUMNS) int32, and one more for PARENT
     numbers: np.ndarray  # (m, N_NUMBERS) float64, and two more for LOWER and UPPER
     keys: np.ndarray  # (m,) uint64: path from the root, the only thing random draws know of a node
-    sums: np.ndarray  # (m, 2, n_sums) int64: of a node's rows, and of those that go left; sums[k, 0, 0] may be UNKNOWN
+    # (m, 2, n_kept) int64: of a node's rows, and of those that go left; sums[k, 0, 0] may be UNKNOWN, and is where they
+    # are too many to be kept.
+    sums: np.ndarray
     room: np.ndarray  # (2,) int64
     halt: np.ndarray  # (1,) int64: not 0 where growth is to stop at the next node, and what was grown will be dropped
 
@@ -118,23 +120,23 @@ def _subtree_in_hand(job, scratch):
 in_hand = _address_in_hand if COMPILED else _subtree_in_hand
 
 
-def new_growing(most_nodes: int, n_sums: int, workers: int, bounded: bool, linked: bool) -> Growing:
+def new_growing(most_nodes: int, n_kept: int, workers: int, bounded: bool, linked: bool) -> Growing:
     """Allocate room for a tree of at most so many nodes; what no node touches costs no memory.
 
     ``bounded``: nodes have ranges for their values; ``linked``: they know their parents.
     """
-    nodes, numbers, keys, sums = _columns((), most_nodes + (workers + 1) * col.CHUNK, n_sums, bounded, linked)
+    nodes, numbers, keys, sums = _columns((), most_nodes + (workers + 1) * col.CHUNK, n_kept, bounded, linked)
     return Growing(nodes, numbers, keys, sums, np.array([0, 1], np.int64), np.zeros(1, np.int64))
 
 
-def new_growings(most_nodes: int, n_sums: int, workers: int, bounded: bool, linked: bool) -> Growing:
+def new_growings(most_nodes: int, n_kept: int, workers: int, bounded: bool, linked: bool) -> Growing:
     """Allocate room for a tree a worker; every array but ``halt`` as ``worker_part`` takes them."""
-    nodes, numbers, keys, sums = _columns((workers, 1), most_nodes + 2 * col.CHUNK, n_sums, bounded, linked)
+    nodes, numbers, keys, sums = _columns((workers, 1), most_nodes + 2 * col.CHUNK, n_kept, bounded, linked)
     return Growing(nodes, numbers, keys, sums, per_worker(workers, 2, np.int64, 0), np.zeros(1, np.int64))
 
 
 def _columns(
-    axis: tuple[int, ...], capacity: int, n_sums: int, bounded: bool, linked: bool
+    axis: tuple[int, ...], capacity: int, n_kept: int, bounded: bool, linked: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     nodes = sparse_empty((*axis, capacity, col.N_COLUMNS + linked), np.int32)
     numbers = sparse_empty((*axis, capacity, col.N_NUMBERS + 2 * bounded), np.float64)
@@ -143,7 +145,7 @@ def _columns(
         nodes[..., 0, col.PARENT] = -1
     if bounded:
         numbers[..., 0, col.LOWER], numbers[..., 0, col.UPPER] = -np.inf, np.inf
-    keys, sums = sparse_empty((*axis, capacity), np.uint64), sparse_empty((*axis, capacity, 2, n_sums), np.int64)
+    keys, sums = sparse_empty((*axis, capacity), np.uint64), sparse_empty((*axis, capacity, 2, n_kept), np.int64)
     return nodes, numbers, keys, sums
 
 
@@ -154,7 +156,7 @@ class Candidates(NamedTuple):
     information: np.ndarray  # (p,) float64
     cut: np.ndarray  # (p,) float64: a drawn threshold (random splits only)
     where: np.ndarray  # (p, 4) int64: see the columns above
-    sums: np.ndarray  # (p, n_sums) int64: of the rows that go left
+    sums: np.ndarray  # (p, n_sums) int64: of the rows that go left; as few as nodes keep, where no test asks for them
 
 
 class Work(NamedTuple):

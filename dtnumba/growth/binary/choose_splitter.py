@@ -17,7 +17,7 @@ from dtnumba.growth.splitters.random_histogram import random_bins
 from dtnumba.growth.splitters.random_ranks import random_ranks
 from dtnumba.growth.splitters.random_values import random_values
 from dtnumba.growth.splitters.sort_at_node import RankSort
-from dtnumba.growth.targets.contract import is_ranked, n_sums_of
+from dtnumba.growth.targets.contract import is_ranked, is_wide, n_sums_of
 from dtnumba.tables.binned_table import histogram_of
 from dtnumba.tables.bins import rank_codes
 from dtnumba.tables.presort import order_of_targets, presort
@@ -102,7 +102,7 @@ def best_splitter(source: Source) -> Made:
 
         return Made(splitter, levels_of_table(table, source.nominal), None)
     codes, bins, levels = source.codes()
-    if settings.max_bins is None:
+    if settings.max_bins is None or is_wide(type(target)):  # a table of bins and classes would be nearly empty
         return Made(RankSort(codes, bins.n_codes, *source.rows()), levels, bins)
     kind = DrawnHistogram if source.in_forest and settings.n_drawn < table.n_features else Histogram
     tables = int(bins.n_codes.max()) + 1, target.n_stats + source.counted, source.counted

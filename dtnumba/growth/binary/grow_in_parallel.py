@@ -24,7 +24,7 @@ from dtnumba.growth.nodes import Job, Subtree, new_growing
 from dtnumba.growth.policies.interactions import feature_policy
 from dtnumba.growth.policies.monotonic import is_free
 from dtnumba.growth.policies.node_order import is_best_first
-from dtnumba.growth.targets.contract import n_sums_of
+from dtnumba.growth.targets.contract import n_kept_of
 from dtnumba.growth.targets.plain import plain
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import call_entry, compile_entries
@@ -72,7 +72,7 @@ def grow_tree(splitter, target, criterion, limits, n_features, n_per_output, n_r
     """Grow a tree over n rows; return its nodes under construction. ``groups``: None where any features may meet."""
     workers = workers if n_rows >= PARALLEL_ROWS and n_rows * n_features >= _PARALLEL_WORK else 1
     bounded, most = not is_free(limits.monotone), most_nodes(n_rows, limits)
-    growing = new_growing(most, n_sums_of(target), workers, bounded, groups is not None)
+    growing = new_growing(most, n_kept_of(target), workers, bounded, groups is not None)
     features = feature_policy(limits, n_features, groups)
     job = Job(splitter, target, criterion, limits, growing, features, n_features, n_per_output, LikeOthers())
     scratches = new_scratch(job, n_rows, workers)

@@ -19,7 +19,7 @@ from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.interactions import allowed, note_parent
 from dtnumba.growth.policies.monotonic import bound_children, for_node
 from dtnumba.growth.policies.node_order import is_best_first, pop, push
-from dtnumba.growth.policies.significance_test import rejects
+from dtnumba.growth.policies.significance_test import NoTest, rejects
 from dtnumba.growth.splitters.contract import divide, divide_share, fill_table, release, score_features
 from dtnumba.growth.splitters.scans.scan_packed_bins import MOST_CUTS
 from dtnumba.growth.targets.contract import (
@@ -27,6 +27,7 @@ from dtnumba.growth.targets.contract import (
     block_size,
     is_pure,
     load,
+    n_kept_of,
     n_sums_of,
     own_size,
     rank_rows,
@@ -81,6 +82,7 @@ def new_scratch(job, n, workers):
     n_per_output = max(job.n_per_output, block_size(target))
     small = job.small.new_scratch(getattr(splitter, "codes", None), limits.n_drawn, workers)
     n_cuts = max(MOST_CUTS, getattr(small, "n_cuts", 0)) if hasattr(target, "bin_sums") else 0
+    n_left = n_kept_of(target) if isinstance(limits.test, NoTest) else n_sums_of(target)
     # Zeros: the last vector of cuts is filled up with what stands here, and a user's criterion may look into a table.
     work = Work(
         per_worker(t, size, np.int64),
@@ -101,7 +103,7 @@ def new_scratch(job, n, workers):
         per_worker(t, p),
         per_worker(t, p),
         per_worker(t, (p, 4), np.int64),
-        per_worker(t, (p, n_sums_of(target)), np.int64, col.UNKNOWN),
+        per_worker(t, (p, n_left), np.int64, col.UNKNOWN),
     )
     features = per_worker(t, p, np.int64)
     features[:] = np.arange(p)
@@ -235,7 +237,7 @@ def write_split(job, scratch, node, feature, weight):
     growing.numbers[node, col.GAIN] = out.gain[feature]
     growing.numbers[node, col.CUT] = out.cut[feature]
     growing.numbers[node, col.PRIORITY] = improvement
-    for k in range(out.sums.shape[1]):
+    for k in range(growing.sums.shape[2]):
         growing.sums[node, 1, k] = out.sums[feature, k]
 
 
@@ -346,9 +348,14 @@ def look_at_some(subtree, node, first, last):
     own = own_copy(subtree)
     job, scratch = own.job, own.scratch
     scratch.here[0] = address_of(subtree)
-    total = around(job.target, load(job.target, job.growing.sums[node, 0], scratch.work.total), scratch.work)
-    own_job = at_node(job.limits.monotone, job, node)
-    return np.int64(score_features(job.splitter, own_job, scratch, node, first, last, total))
+    total, sums = zero(job.target, scratch.work.total), job.growing.sums[node, 0]
+    if sums[0] == col.UNKNOWN:  # they are too many to be kept
+        start, stop = job.growing.nodes[node, col.START], job.growing.nodes[node, col.STOP]
+        total = sum_rows(job.target, job.splitter, total, start, stop)
+    else:
+        total = load(job.target, sums, scratch.work.total)
+    own_job, whole = at_node(job.limits.monotone, job, node), around(job.target, total, scratch.work)
+    return np.int64(score_features(job.splitter, own_job, scratch, node, first, last, whole))
 
 
 @entry

@@ -41,9 +41,16 @@ class Significance(NamedTuple):
         return not _log_p(job.target, job, scratch, node, feature) <= self.log_level
 
 
+@inline
+def _are_kept(job, scratch):
+    """Tell whether nodes keep their sums; else those of the node at hand are what growth summed up last."""
+    return job.growing.sums.shape[2] == scratch.candidates.sums.shape[1]
+
+
 def _of_counts(target, job, scratch, node, feature):
     """Logarithm of the p-value of Pearson's test on the table of classes and sides."""
-    total, left = job.growing.sums[node, 0], scratch.candidates.sums[feature]
+    total = job.growing.sums[node, 0] if _are_kept(job, scratch) else scratch.work.total
+    left = scratch.candidates.sums[feature]
     n_outputs, least = len(target.offsets) - 1, 0.0
     for o in range(n_outputs):
         weight = weight_left = np.int64(0)

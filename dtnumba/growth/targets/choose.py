@@ -11,7 +11,7 @@ from dtnumba.criteria.contract import is_centred, shows_away
 from dtnumba.criteria.regression import Poisson
 from dtnumba.growth.targets.counted_classes import FEW_CLASSES, CountedTwoClasses, few_classes
 from dtnumba.growth.targets.fixed_point import moments_of, sums_of_numbers
-from dtnumba.growth.targets.many_classes import Classes, ManyClasses
+from dtnumba.growth.targets.many_classes import WIDE_CLASSES, Classes, ManyClasses, WideClasses
 from dtnumba.growth.targets.ranked import Ranked
 from dtnumba.growth.targets.regression import CountedNumber, Number, Numbers, WideNumber
 from dtnumba.growth.targets.two_classes import TwoClasses, WeightedTwoClasses
@@ -49,7 +49,8 @@ def _class_target(labels: Labels, weights: Weights, counts: Any, most: int) -> A
     if 2 < n_stats <= FEW_CLASSES and counts is not None and unit == 1.0 and most < 1 << 31:
         return few_classes(codes, offsets, integers)
     if n_stats > 2:
-        return Classes(codes.astype(np.int32, copy=False), offsets, integers, unit, n_stats, n_stats)
+        many = Classes if n_stats < WIDE_CLASSES else WideClasses
+        return many(codes.astype(np.int32, copy=False), offsets, integers, unit, n_stats, n_stats)
     if counts is not None and unit == 1.0 and most < 1 << 31:
         return CountedTwoClasses(codes.astype(counts, copy=False), offsets, 1.0, 1, 1, 2)
     kind = TwoClasses if weights.are_one and counts is None else WeightedTwoClasses

@@ -20,7 +20,9 @@ gain(criterion, left, right, work)   decrease of impurity by the split, per unit
 put(hist, at, row), take(stats, hist, at)   the same over histograms, ``n_stats`` numbers a bin, from uint64 ``at`` on
 item(row), put_item(hist, at, item)  ``put`` in two steps: what is read of a row, and adding it to a bin
 bin_sums(sums, k)                    statistics from the sums over bins up to cut k, where a bin is at most four numbers
-load(sums, buffer), store(stats, sums)  statistics from and to ``n_sums`` int64: what ``describe`` reads
+load(sums, buffer), store(stats, sums)  statistics from and to ``n_sums`` int64: what ``describe`` reads. Where these
+                                     are many, no node keeps them (``n_kept_of``): ``store`` does nothing then, and
+                                     ``load`` returns the buffer, where they stand already
 rows_in(hist, at, width)             rows in a bin: its weight, or its last number where rows are counted apart
 packed_for(total)                    the same target with bins as narrow as a node of these statistics allows; its
                                      ``n_stats`` says how narrow
@@ -61,6 +63,11 @@ from dtnumba.runtime.records import replacing
 def is_ranked(kind):
     """Tell whether a target kind's order counts, not its sums: it has ranks at a node, and no histograms."""
     return getattr(kind, "is_ranked", False)
+
+
+def is_wide(kind):
+    """Tell whether a target kind has so many classes that a node is scanned by those that it has rows of."""
+    return getattr(kind, "is_wide", False)
 
 
 def is_plain(kind):
@@ -125,6 +132,16 @@ add_item_if = by_type("add_item_if")
 def n_sums_of(target):
     """Return how many sums say all of a node's rows."""
     return getattr(target, "n_sums", target.n_stats)
+
+
+# Sums up to which a node keeps its own: of more, summing up its rows anew costs less than the memory of all nodes.
+MOST_KEPT = 30
+
+
+def n_kept_of(target):
+    """Return how many sums every node has room for; one, of a target whose sums are too many to be kept."""
+    n = n_sums_of(target)
+    return n if n <= MOST_KEPT or hasattr(target, "n_moments") else 1
 
 
 def _nothing_to_rank(target, rows, start, stop):
@@ -266,12 +283,14 @@ class ArraySums:
         return stats
 
     def store(self, stats, sums):
-        for k in range(len(stats)):
-            sums[k] = stats[k]
+        if len(sums) == len(stats):
+            for k in range(len(stats)):
+                sums[k] = stats[k]
 
     def load(self, sums, buffer):
-        for k in range(len(buffer)):
-            buffer[k] = sums[k]
+        if len(sums) == len(buffer):
+            for k in range(len(buffer)):
+                buffer[k] = sums[k]
         return buffer
 
     def rows_in(self, hist, at, width):

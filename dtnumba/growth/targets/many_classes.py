@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.criteria.contract import gain_of, score_of
-from dtnumba.growth.targets.contract import ArraySums, with_weights
-from dtnumba.growth.targets.leaf_values import ClassLeaves
+from dtnumba.growth.targets.contract import MOST_KEPT, ArraySums, with_weights
+from dtnumba.growth.targets.leaf_values import ClassLeaves, row_at
 from dtnumba.growth.targets.two_classes import ClassFields, WeightedRows, holds_one_class
 from dtnumba.runtime.kernels import inline, kernel_type
 
@@ -48,6 +48,29 @@ class Classes(WeightedRows, ArraySums, ClassLeaves, ClassFields):
         for k in range(len(both)):
             both[k] = a[k] + b[k]
         return gain_of(criterion, both, (a, b), (weight_left, weight_right))
+
+
+# Classes from which on a scan by rows, class by class, is faster than one that looks at all of them behind every cut.
+WIDE_CLASSES = MOST_KEPT + 1
+
+
+@kernel_type
+class WideClasses(Classes):
+    """One output with very many classes: most nodes have rows of a few, which cuts are scored by (``scan_wide``)."""
+
+    __slots__ = ()
+    is_wide = True
+    leaves_out = frozenset(("score",))  # no short cut for pairs, which would look at all classes
+
+    def is_pure(self, stats, rows, start, stop):
+        label = self.label[row_at(rows, start)]
+        for i in range(start + 1, stop):
+            if self.label[row_at(rows, i)] != label:
+                return False
+        return True
+
+    def own_size(self, n):
+        return self.n_stats
 
 
 @inline

@@ -12,7 +12,8 @@ from dtnumba.criteria.contract import NO_GAIN
 from dtnumba.growth.splitters import candidates as cand
 from dtnumba.growth.splitters.candidates import bar_above, is_heavier, is_legal, record_split, varies
 from dtnumba.growth.splitters.scans.scan_ranked import scan_ranked
-from dtnumba.growth.targets.contract import add, is_ranked, keep, rest, split_score, zero
+from dtnumba.growth.splitters.scans.scan_wide import scan_wide
+from dtnumba.growth.targets.contract import add, is_ranked, is_wide, keep, rest, split_score, zero
 from dtnumba.runtime.instructions.bits import lowest_bit
 from dtnumba.runtime.instructions.vector_compare import above_among_8
 from dtnumba.runtime.kernels import COMPILED, by_class, by_having, inline
@@ -118,5 +119,10 @@ def _scan_sequence(target, sequence, start, stop, node_start, feature, job, scra
     return cand.FOUND
 
 
-# Targets without sums (absolute_error) walk the same records in their own way.
-scan_order = by_class(is_ranked, scan_ranked, _scan_sequence)
+def _scan_summed(target, sequence, start, stop, node_start, feature, job, scratch, total):
+    return _scan_sums(target, sequence, start, stop, node_start, feature, job, scratch, total)
+
+
+# Targets without sums (absolute_error), and of very many classes, walk the same records in their own way.
+_scan_sums = by_class(is_wide, scan_wide, _scan_sequence)
+scan_order = by_class(is_ranked, scan_ranked, _scan_summed)
