@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.runtime.kernels import by_type, inline, kernel, kernel_type
+from dtnumba.runtime.kernels import by_class, by_type, inline, kernel, kernel_type
 from dtnumba.runtime.memory import aligned
-from dtnumba.tables.costs import commonest
+from dtnumba.tables.costs import LeastCost, commonest
 from dtnumba.tables.floats import floor_to
 from dtnumba.trees.layout import LEAF, depths, leaf_values
 from dtnumba.trees.routing import is_among
+from dtnumba.trees.sparse_rows import SparseValues
 
 # Nodes of forests that fit into a core's level-2 cache are laid out as they are numbered.
 _CACHED_NODES = 1 << 17
@@ -120,13 +121,44 @@ def mixed_step(nodes, first, node, flat, base):
     return (word >> np.uint64(32)) + np.uint64(goes_left)
 
 
+@kernel_type
+class FewAnswers(NamedTuple):
+    """Answers that are zero but for a few numbers: the shares of very many classes."""
+
+    start: np.ndarray  # (rows + 1,) int64
+    column: np.ndarray  # int32
+    number: np.ndarray  # float64
+
+    @property
+    def nbytes(self):
+        """Memory of all."""
+        return sum(array.nbytes for array in self)
+
+
+@inline
+def _add_few(answers, at, out, row):
+    for i in range(answers.start[at], answers.start[at + 1]):
+        out[row, answers.column[i]] += answers.number[i]
+
+
+@inline
+def _add_all(answers, at, out, row):
+    out[row, 0] += answers[at, 0]
+    for k in range(1, answers.shape[1]):
+        out[row, k] += answers[at, k]
+
+
+# Add an answer to a row of ``out``.
+add_answer = by_class(lambda cls: cls is FewAnswers, _add_few, _add_all)
+
+
 class PackedForest(NamedTuple):
     """A packed forest."""
 
     nodes: object  # Narrow, Wide or Mixed
     firsts: np.ndarray  # uint64: where each tree's places begin, its root being place 1; repeats the last for walks
     starts: np.ndarray  # (n_trees,) int64: where each tree's answers begin
-    answers: np.ndarray  # (rows, width) float64
+    answers: object  # (rows, width) float64, or FewAnswers
     depth: int  # no walk is longer
 
     @property
@@ -247,12 +279,17 @@ def _values(trees, leaf, n_classes, voting):
     if voting == "ids":
         return (leaf - trees.root[np.searchsorted(trees.root, leaf, side="right") - 1])[:, None].astype(np.float64)
     value = leaf_values(trees)
-    return value if voting == "soft" else commonest(value, n_classes, voting)
+    if voting == "soft":
+        return value
+    if isinstance(value, SparseValues):  # of one output
+        codes = voting.codes(value) if isinstance(voting, LeastCost) else value.argmax(axis=1)
+        return SparseValues(np.arange(len(value) + 1), codes.astype(np.int32), np.ones(len(value)), value.width)
+    return commonest(value, n_classes, voting)
 
 
 def _shared(value, n_classes, voting):
     """Return the rows that leaves of one class alone share, and which of them each leaf has, or -1."""
-    if len(n_classes) > 1 or n_classes[0] == 1 or voting == "ids":
+    if len(n_classes) > 1 or n_classes[0] == 1 or voting == "ids" or isinstance(value, SparseValues):
         return np.empty((0, value.shape[1])), np.full(len(value), -1)
     return np.eye(value.shape[1]), np.where(value.max(axis=1) == 1.0, value.argmax(axis=1), -1)
 
@@ -282,6 +319,11 @@ def _answers(trees, leaf, at, n_places, value, shared, of_leaf):
     starts = n_before + n_shared * np.arange(trees.n_trees)
     rows = of_leaf.copy()
     rows[own] = before[at[own]] - n_before[tree] + n_shared
+    if isinstance(value, SparseValues):  # no leaf shares a row
+        order = np.empty(len(tree), np.int64)
+        order[starts[tree] + rows] = np.arange(len(tree))
+        own = value[order]
+        return starts, rows, FewAnswers(own.start, own.column, own.number)
     answers = np.empty((len(tree) + n_shared * trees.n_trees, value.shape[1]))
     answers[starts[:, None] + np.arange(n_shared)] = shared
     answers[starts[tree] + rows[own]] = value[own]

@@ -79,7 +79,7 @@ def pack_shallow(trees, n_features, dtype, n_classes, voting):
     at = node_at[:, :_NODES].ravel()
     feature = np.where(inner[at], trees.feature[at], 0).astype(np.uint16)
     copy = (np.where(inner[at], trees.missing_left[at], 0) * n_features).astype(np.uint16)
-    value = leaf_values(trees)
+    value = np.asarray(leaf_values(trees))
     if voting != "soft":
         value = commonest(value, n_classes, voting)
     if says_second(trees, n_classes):

@@ -8,7 +8,7 @@ takes. Votes are added in the order of the trees, as everywhere.
 import numpy as np
 
 from dtnumba.prediction.lockstep import rotated, same, twelve, walk
-from dtnumba.prediction.packed_forest import N_WALKS, Mixed, Narrow, Wide, answer_at
+from dtnumba.prediction.packed_forest import N_WALKS, FewAnswers, Mixed, Narrow, Wide, answer_at
 from dtnumba.runtime.kernels import inline, kernel
 
 
@@ -63,9 +63,33 @@ def vote_mixed(words, thresholds, levels, shape, answers, flat, where, out):
     vote(Mixed(words, thresholds, levels), depth, firsts, starts, answers, flat, where, out)
 
 
+@kernel
+def vote_few(nodes, depth, firsts, starts, answers, flat, where, out):
+    """Vote with answers that are few numbers of very many, one column a class."""
+    first_row, row_step, n_rows, _ = where
+    n_trees, width = len(starts), len(out) // n_rows
+    for row in range(n_rows):
+        base, to = np.uint64(first_row + row * row_step), row * width
+        for k in range(to, to + width):
+            out[k] = 0.0
+        for t in range(0, n_trees, N_WALKS):
+            own = twelve(firsts, t)
+            leaves = walk(nodes, depth, own, flat, same(base))
+            for j in range(N_WALKS):
+                if t + j < n_trees:
+                    at = starts[t + j] + answer_at(nodes, own[0], leaves[0])
+                    for i in range(answers.start[at], answers.start[at + 1]):
+                        out[to + answers.column[i]] += answers.number[i]
+                own, leaves = rotated(own), rotated(leaves)
+        for k in range(to, to + width):
+            out[k] /= n_trees
+
+
 def voter(packed):
     """Return the kernel of a packed forest, and its first arguments."""
     nodes = packed.nodes
+    if isinstance(packed.answers, FewAnswers):
+        return vote_few, (nodes, packed.depth, packed.firsts, packed.starts, packed.answers)
     shape = packed.depth, packed.firsts, packed.starts
     if isinstance(nodes, Mixed):
         return vote_mixed, (*nodes, shape, packed.answers)

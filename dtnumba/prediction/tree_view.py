@@ -215,7 +215,7 @@ class TreeView:
 
     @cached_property
     def _said_by_nodes(self) -> NDArray[np.float64]:
-        return node_values(self.trees)
+        return np.asarray(node_values(self.trees))
 
     def _walk(self, table: Table, value_of_node: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
         """Return ``says[leaf]`` for the leaf of every row; ``says`` has 8 bytes a node."""

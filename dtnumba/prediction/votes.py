@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.prediction.lockstep import plain_walk, put_twelve, same, twelve, walk
-from dtnumba.prediction.packed_forest import N_WALKS, answer_at
+from dtnumba.prediction.packed_forest import N_WALKS, FewAnswers, add_answer, answer_at
 from dtnumba.prediction.walk_tree import SERIAL_STEPS
 from dtnumba.runtime.kernels import by_type, inline, kernel_type
 from dtnumba.runtime.memory import per_worker
@@ -29,14 +29,11 @@ class Add(NamedTuple):
     """Add what a leaf says to a row."""
 
     starts: np.ndarray  # (n_trees,) int64
-    answers: np.ndarray  # (rows, width) float64
+    answers: object  # (rows, width) float64, or FewAnswers
     out: np.ndarray  # (n, width) float64
 
     def take_leaf(self, nodes, row, tree, first, leaf):
-        at = self.starts[tree] + answer_at(nodes, first, leaf)
-        self.out[row, 0] += self.answers[at, 0]
-        for k in range(1, self.answers.shape[1]):
-            self.out[row, k] += self.answers[at, k]
+        add_answer(self.answers, self.starts[tree] + answer_at(nodes, first, leaf), self.out, row)
 
 
 @kernel_type
@@ -143,6 +140,8 @@ def add_votes(cells, packed, out, steps, workers):
     for first, part_of in gapless(cells):
         use = Add(packed.starts, packed.answers, out[first : first + part_of.n_rows])
         _walk(part_of, packed, use, steps, workers)
+    if isinstance(packed.answers, FewAnswers):
+        out += 0.0  # as adding zeros would do: -0.0 becomes 0.0
 
 
 def note_leaves(cells, packed, steps, workers):

@@ -55,7 +55,7 @@ def per_worker(
 
 
 _HUGE_BYTES = 1 << 22  # from which on NumPy asks for huge pages
-_PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
+_PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0) | getattr(mmap, "MAP_NORESERVE", 0)
 
 
 def sparse_empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:

@@ -92,17 +92,18 @@ else:
 
 def stream(seed, purpose, index=0):
     """Key of an independent stream, e.g. the feature draws of tree ``index``."""
-    return _mixed(_mixed(_mixed(seed, 0), purpose), index)
+    return _mixed(streams_key(seed, purpose), index)
 
 
-def streams(seed, purpose, n):
-    """Keys of streams 0 .. n - 1 of a purpose: ``stream`` of each."""
-    return mix_all(_mixed(_mixed(seed, 0), purpose), np.arange(n))
+def streams_key(seed, purpose):
+    """Key of all streams of a purpose: ``mix(key, k)`` is the key of stream k."""
+    return _mixed(_mixed(seed, 0), purpose)
 
 
-def streams_of(seeds, purpose):
-    """Key of a purpose's first stream for each of many seeds."""
-    return mix_all(mix_all(mix_all(seeds, 0), purpose), 0)
+@inline
+def first_stream(seed, purpose):
+    """Key of a purpose's first stream, in kernels."""
+    return mix(mix(mix(seed, 0), purpose), 0)
 
 
 def seed_of_tree(seed, tree):

@@ -337,12 +337,17 @@ class ClassCosts:
         """
         if self.factors is None:
             return trees
-        value, weight = trees.value, np.empty(trees.n_nodes)
+        value: Any = trees.value
+        weight, parts = np.empty(trees.n_nodes), []
         for rows in _blocks(value):
             sums = value[rows] / self.factors
             total = sums.sum(axis=1)
             weight[rows] = trees.weight[rows] * total
-            value[rows] = sums / total[:, None]
+            if isinstance(value, np.ndarray):
+                value[rows] = sums / total[:, None]
+            else:  # rows that keep what is not zero
+                parts.append(type(value).of(sums / total[:, None]))
+        value = type(value).joined(parts) if parts else value
         roots = trees.root[:-1]
         weight *= np.repeat(trees.weight[roots] / weight[roots], np.diff(trees.root))
         scale = trees.weight / weight

@@ -1,9 +1,10 @@
 """Fitted trees: parallel arrays, and passes over them.
 
-layout    Trees: the arrays, their invariants, and how several are joined
-assemble  for growth: canonical numbers of nodes, ragged columns in their order
-check     the invariants, tested
-routing   the rule of descent: which child a value goes to
-subtrees  passes over subtrees, a level of depth at a time; trees of which parts are replaced
-compact   trees without the statistics that prediction does not need
+layout       Trees: the arrays, their invariants, and how several are joined
+sparse_rows  rows of which nearly all numbers are zero: class shares where classes are very many
+assemble     for growth: canonical numbers of nodes, ragged columns in their order
+check        the invariants, tested
+routing      the rule of descent: which child a value goes to
+subtrees     passes over subtrees, a level of depth at a time; trees of which parts are replaced
+compact      trees without the statistics that prediction does not need
 """

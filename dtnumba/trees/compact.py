@@ -6,11 +6,12 @@ feature takes two bytes where its number fits; the right child is the one behind
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtnumba.trees.layout import ONE_A_LEAF, Trees, leaf_values
+from dtnumba.trees.sparse_rows import SparseValues
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +24,8 @@ def compacted(trees: Trees) -> Trees:
     """Return trees that predict the same and hold no statistics."""
     if trees.is_compact or trees.may_stay:  # inner nodes give values there, too
         return trees
-    value, value_row = _shared(leaf_values(trees))
+    value: Any = leaf_values(trees)
+    value, value_row = (value, ONE_A_LEAF) if isinstance(value, SparseValues) else _shared(value)
     dropped = {name: getattr(trees, name)[:0].copy() for name in _STATISTICS}
     if trees.has_two_children:
         dropped["right"] = trees.right[:0].copy()

@@ -18,7 +18,8 @@ Invariants, tested by ``check`` and relied on everywhere:
 * where ``missing_left`` is STAYS, a missing value ends the descent at its node;
 * a node with surrogates uses these first where its own value is missing or its map says -1; see ``Surrogates``;
 * where ``share`` is there, a missing value goes to all children, to each with its share (``policy`` BY_SHARE);
-* ``value`` holds for every node class shares (each output's classes side by side), means or medians;
+* ``value`` holds for every node class shares (each output's classes side by side), means or medians; in forests of
+  very many classes they are SparseValues, which hold the shares above zero and read like an array;
 * thresholds lie between values of the table, or are values of a table of some type of float (``cuts_at``); then rows
   are compared with them in the coarser of that type and their own;
 * of compact trees, ``value`` holds leaves only, in their order, or rows that they share, and then ``value_row`` says
@@ -30,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between
+from dtnumba.trees.sparse_rows import SparseValues
 
 LEAF = -1
 STAYS = 255  # of missing_left
@@ -78,7 +80,7 @@ class Trees(NamedTuple):
     left: np.ndarray  # (m,) int32
     right: np.ndarray  # (m,) int32
     missing_left: np.ndarray  # (m,) uint8
-    value: np.ndarray  # (m, width) float64
+    value: np.ndarray  # (m, width) float64; of forests of very many classes SparseValues, which read like it
     branch_start: np.ndarray  # (m + 1,) int64, or (1,) where no node has a map
     branch: np.ndarray  # int32
     cut_start: np.ndarray  # (m + 1,) int64, or (1,) where no node has cuts
@@ -177,19 +179,22 @@ def arrays_of(trees: Any) -> list[np.ndarray]:
     return found
 
 
-def leaf_values(trees: Trees) -> np.ndarray:
+def leaf_values(trees: Trees) -> Any:
     """Return the value of every leaf, in the order of the leaves."""
     if len(trees.value_row):
-        return np.asarray(trees.value[trees.value_row])
-    return trees.value if trees.is_compact else np.asarray(trees.value[trees.feature == LEAF])
+        return trees.value[trees.value_row]
+    return trees.value if trees.is_compact else trees.value[trees.feature == LEAF]
 
 
-def node_values(trees: Trees) -> np.ndarray:
+def node_values(trees: Trees) -> Any:
     """Return the value of every node; of compact trees, zeros at inner nodes."""
     if not trees.is_compact:
         return trees.value
+    is_leaf, values = trees.feature == LEAF, leaf_values(trees)
+    if isinstance(values, SparseValues):
+        return values.spread(is_leaf)
     value = np.zeros((trees.n_nodes, trees.value.shape[1]))
-    value[trees.feature == LEAF] = leaf_values(trees)
+    value[is_leaf] = values
     return value
 
 
@@ -229,12 +234,12 @@ def _joined_surrogates(parts: list[Trees]) -> Surrogates:
 def one_tree(trees: Trees, t: int) -> Trees:
     """Return tree t alone, its ids counted from its root."""
     start, stop = int(trees.root[t]), int(trees.root[t + 1])
-    columns = {name: getattr(trees, name)[start:stop] for name in _BY_NODE}
+    columns: dict[str, Any] = {name: np.asarray(getattr(trees, name)[start:stop]) for name in _BY_NODE}
     if trees.is_compact:
         before, inside = (np.count_nonzero(trees.feature[:end] == LEAF) for end in (start, stop))
         rows = trees.value_row if len(trees.value_row) else np.arange(trees.n_leaves)
         columns |= {name: getattr(trees, name) for name in (*STATISTICS, "right") if not len(getattr(trees, name))}
-        columns["value"] = trees.value[rows[before:inside]]
+        columns["value"] = np.asarray(trees.value[rows[before:inside]])
     for name in ("left", "right"):
         if len(columns[name]):
             columns[name] = np.where(columns["feature"] == LEAF, LEAF, columns[name] - start).astype(np.int32)
@@ -257,7 +262,7 @@ def joined(parts: list[Trees]) -> Trees | None:
         msg = "joining compact trees"
         raise AssertionError(msg)
     offsets = np.cumsum([0, *(part.n_nodes for part in parts)])
-    columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _BY_NODE}
+    columns: dict[str, Any] = {name: _end_to_end([getattr(part, name) for part in parts]) for name in _BY_NODE}
     shift = np.repeat(offsets[:-1], np.diff(offsets)).astype(np.int32)
     for name in ("left", "right"):
         columns[name] = np.where(columns[name] == LEAF, LEAF, columns[name] + shift).astype(np.int32)
@@ -267,6 +272,12 @@ def joined(parts: list[Trees]) -> Trees | None:
     columns["share"] = np.concatenate([part.share for part in parts])
     only: dict[str, Any] = {"policy": parts[0].policy, "surrogates": _joined_surrogates(parts)}
     return Trees(root=root, **columns, **only, cuts_at=parts[0].cuts_at)
+
+
+def _end_to_end(columns: list[Any]) -> Any:
+    if any(isinstance(column, SparseValues) for column in columns):
+        return SparseValues.joined([c if isinstance(c, SparseValues) else SparseValues.of(c) for c in columns])
+    return np.concatenate(columns)
 
 
 def _joined_ragged(parts: list[Trees], start_name: str, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ import numpy as np
 from dtnumba.growth.forest.bootstrap_rows import sample
 from dtnumba.prediction.fractional import forest_values
 from dtnumba.prediction.lockstep import put_twelve, same, twelve, walk
-from dtnumba.prediction.packed_forest import N_WALKS, answer_at, says_second
+from dtnumba.prediction.packed_forest import N_WALKS, add_answer, answer_at, says_second
 from dtnumba.prediction.votes import gapless
 from dtnumba.runtime.kernels import kernel_type
 from dtnumba.runtime.memory import per_worker
@@ -66,7 +66,7 @@ class AddLeftOut(NamedTuple):
     depth: int
     firsts: np.ndarray  # (n_trees,) uint64
     starts: np.ndarray  # (n_trees,) int64
-    answers: np.ndarray  # (rows, width) float64
+    answers: object  # (rows, width) float64, or FewAnswers
     bags: np.ndarray
     votes: np.ndarray  # (n, width) float64 out
     n_votes: np.ndarray  # (n,) int64 out
@@ -104,8 +104,7 @@ class AddLeftOut(NamedTuple):
                     for j in range(min(N_WALKS, m - i)):
                         row, at = rows[i + j], self.starts[t] + answer_at(self.nodes, first, leaves[j])
                         self.n_votes[row] += 1
-                        for k in range(self.answers.shape[1]):
-                            self.votes[row, k] += self.answers[at, k]
+                        add_answer(self.answers, at, self.votes, row)
 
 
 def draw_bags(plan: ForestPlan, n_trees: int, monitor: Monitor) -> NDArray[np.uint8] | None:

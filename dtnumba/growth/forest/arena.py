@@ -9,16 +9,18 @@ import numpy as np
 
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.to_trees import number_nodes
+from dtnumba.growth.forest.shares import count_shares, list_shares
 from dtnumba.growth.policies.monotonic import clip_nodes
 from dtnumba.growth.splitters.candidates import NOTHING
 from dtnumba.growth.splitters.contract import note_levels
-from dtnumba.growth.targets.contract import put
+from dtnumba.growth.targets.contract import is_wide, put
 from dtnumba.growth.targets.leaf_values import Summary, describe, describe_inner, prefetch_rows, row_at
 from dtnumba.runtime.instructions.bits import prefetch
-from dtnumba.runtime.kernels import by_having, inline
+from dtnumba.runtime.kernels import by_class, by_having, inline
 from dtnumba.runtime.memory import sparse_empty
 from dtnumba.runtime.tasks import take_many
 from dtnumba.trees.layout import NO_LEVELS, NO_MAP, Trees
+from dtnumba.trees.sparse_rows import SparseValues
 
 # Nodes of an arena; more trees than fit are grown in another round.
 ARENA_BYTES = 1 << 33
@@ -46,13 +48,17 @@ class Arena(NamedTuple):
     ints: np.ndarray  # (4, capacity) int32: feature, left, right, rows
     missing_left: np.ndarray  # (capacity,) uint8
     floats: np.ndarray  # (4, capacity) float64: threshold, gain, weight, impurity
-    value: np.ndarray  # (capacity, width) float64
+    value: np.ndarray  # (capacity, width) float64; no rows where shares are listed
+    share_root: np.ndarray  # (n_trees + 1,) int64: first of the shares of each
+    share_stop: np.ndarray  # (capacity,) int64: of very many classes, where the shares of each node end, or empty
+    share_class: np.ndarray  # int32: class of each share
+    share: np.ndarray  # float64
     level_stop: np.ndarray  # (capacity,) int64, or empty where no feature is a category
     level: np.ndarray  # int32
 
 
 @inline
-def _take_place(arena, ticket, m, n_levels, halt):
+def _take_place(arena, ticket, m, n_levels, n_shares, halt):
     """Wait until all earlier trees have their place, and return where a tree of m nodes goes, below 0 for nowhere.
 
     Trees are of like size and tickets are drawn in order, so the wait is short; and nothing has to be put in order
@@ -62,10 +68,11 @@ def _take_place(arena, ticket, m, n_levels, halt):
         if take_many(halt, 0) + take_many(arena.full, 0) != 0:
             return np.int64(-1)
     at = arena.root[ticket]
-    if at + m > len(arena.missing_left) or arena.level_root[ticket] + n_levels > len(arena.level):
+    level, share = arena.level_root[ticket] + n_levels, arena.share_root[ticket] + n_shares
+    if at + m > len(arena.missing_left) or level > len(arena.level) or share > len(arena.share):
         arena.full[0] = 1  # and the turn ends here, so that no later tree is placed either
         return np.int64(-1)
-    arena.root[ticket + 1], arena.level_root[ticket + 1] = at + m, arena.level_root[ticket] + n_levels
+    arena.root[ticket + 1], arena.level_root[ticket + 1], arena.share_root[ticket + 1] = at + m, level, share
     take_many(arena.done, 1)
     return at
 
@@ -76,7 +83,8 @@ def put_away(task, ticket, splitter, target, scratch, room, growing):
     arena, nodes, order, left = task.arena, growing.nodes, room.ids[0], room.ids[1]
     m = number_nodes(nodes, order, left, room.ids[2])
     n_levels = list_levels_of_tree(splitter, scratch, room, nodes, order, left, m)
-    at = _take_place(arena, ticket, m, n_levels, growing.halt)
+    n_shares = count_shares(target, splitter, nodes, order, m, scratch.work)
+    at = _take_place(arena, ticket, m, n_levels, n_shares, growing.halt)
     if at < 0:
         return
     if len(arena.level_stop) > 0:  # of a tree without a category, too: its neighbours may have some
@@ -88,6 +96,7 @@ def put_away(task, ticket, splitter, target, scratch, room, growing):
     starts, stops = room.ids[3], room.ids[4]
     value, weight, impurity = arena.value[at : at + m], arena.floats[2, at : at + m], arena.floats[3, at : at + m]
     summary = Summary(left, starts, stops, value, weight, impurity)
+    is_kept, end = growing.sums.shape[2] >= len(scratch.work.total), arena.share_root[ticket] + n_shares
     for k in range(m - 1, -1, -1):
         # Nodes lie in the order of growth: waiting for each took a tenth of the time of a forest.
         ahead = np.uint64(order[max(k - ROWS_AHEAD, 0)])
@@ -97,18 +106,15 @@ def put_away(task, ticket, splitter, target, scratch, room, growing):
         prefetch(growing.sums, ahead, np.uint64(growing.sums.shape[2] - 1))  # a line ends anywhere
         prefetch_rows(target, row_at(splitter, nodes[ahead, col.START]))
         node = order[k]
-        start, stop, is_leaf, sums = nodes[node, col.START], nodes[node, col.STOP], left[k] < 0, growing.sums[node, 0]
+        start, stop, is_leaf = nodes[node, col.START], nodes[node, col.STOP], left[k] < 0
+        sums = growing.sums[node, 0] if is_kept else scratch.work.total
         starts[k], stops[k] = start, stop
         feature, threshold = np.int64(col.LEAF), np.nan
-        if is_leaf:
-            if sums[0] == col.UNKNOWN:
-                for s in range(len(sums)):
-                    sums[s] = 0
-                for i in range(start, stop):
-                    put(target, sums, np.uint64(0), row_at(splitter, i))
-            describe(target, task.job.criterion, splitter, summary, k, sums, room.seen)
-        else:  # growth left the sums of every node that it looked at
-            describe_inner(target, task.job.criterion, splitter, summary, k, sums, room.seen)
+        known = (sums, not is_kept or (is_leaf and sums[0] == col.UNKNOWN))
+        criterion, work = task.job.criterion, scratch.work
+        buffers, place = (work, room.seen), (arena, end, at + k)
+        end = _describe(target, criterion, splitter, summary, k, known, buffers, place)
+        if not is_leaf:
             feature = nodes[node, col.FEATURE]
             threshold = growing.numbers[node, col.CUT] if nodes[node, col.FIRST_RIGHT] != NOTHING else np.inf
             if n_levels > 0 and room.level_stop[k] > (room.level_stop[k - 1] if k > 0 else 0):
@@ -122,6 +128,31 @@ def put_away(task, ticket, splitter, target, scratch, room, growing):
         arena.floats[0, at + k] = threshold
         arena.floats[1, at + k] = 0.0 if is_leaf else growing.numbers[node, col.GAIN]
     clip_nodes(task.job.limits.monotone, growing, order, value)
+
+
+@inline
+def _describe_by_sums(target, criterion, splitter, summary, k, known, buffers, place):
+    """Describe a node from its sums, which growth left of every node that it looked at, if they are kept."""
+    (sums, are_unknown), seen = known, buffers[1]
+    if are_unknown:
+        for s in range(len(sums)):
+            sums[s] = 0
+        for i in range(summary.start[k], summary.stop[k]):
+            put(target, sums, np.uint64(0), row_at(splitter, i))
+    if summary.left[k] < 0:
+        describe(target, criterion, splitter, summary, k, sums, seen)
+    else:
+        describe_inner(target, criterion, splitter, summary, k, sums, seen)
+    return place[1]
+
+
+@inline
+def _describe_by_shares(target, criterion, splitter, summary, k, known, buffers, place):
+    span = (np.int64(summary.start[k]), np.int64(summary.stop[k]))
+    return list_shares(target, criterion, splitter, span, buffers, place)
+
+
+_describe = by_class(is_wide, _describe_by_shares, _describe_by_sums)
 
 
 @inline
@@ -165,23 +196,28 @@ def n_levels_kept(splitter, n_rows):
     return n_rows * 64 if hasattr(splitter, "note_levels") else 0
 
 
-def new_arena(capacity, n_trees, width, most_levels):
+def new_arena(capacity, n_trees, width, most_levels, *, lists_shares=False):
     """Allocate room for trees of at most ``capacity`` nodes; what no node touches costs no memory."""
-    nodes = max(capacity, min(n_trees * capacity, ARENA_BYTES // (_NODE_BYTES + 8 * width)))
+    nodes = max(capacity, min(n_trees * capacity, ARENA_BYTES // (_NODE_BYTES + (0 if lists_shares else 8 * width))))
     levels = max(most_levels, min(n_trees * most_levels, ARENA_BYTES // 4))
+    shares = min(nodes * width, ARENA_BYTES // 12) if lists_shares else 0
     while True:
         try:
             ints, missing_left = sparse_empty((4, nodes), np.int32), sparse_empty(nodes, np.uint8)
-            floats, value = sparse_empty((4, nodes), np.float64), sparse_empty((nodes, width), np.float64)
+            floats = sparse_empty((4, nodes), np.float64)
+            value = sparse_empty((0 if lists_shares else nodes, width), np.float64)
+            share_stop = sparse_empty(nodes if lists_shares else 0, np.int64)
+            share_class, share = sparse_empty(shares, np.int32), sparse_empty(shares, np.float64)
             level_stop, level = sparse_empty(nodes if levels else 0, np.int64), sparse_empty(levels, np.int32)
             break
         except MemoryError:  # some systems refuse even to promise so much
-            if nodes == capacity and levels == most_levels:
+            if nodes == capacity and levels == most_levels and shares <= nodes:
                 raise
-            nodes, levels = max(capacity, nodes // 2), max(most_levels, levels // 2)
+            nodes, levels, shares = max(capacity, nodes // 2), max(most_levels, levels // 2), shares // 2
     done, full = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    root, level_root = np.zeros(n_trees + 1, np.int64), np.zeros(n_trees + 1, np.int64)
-    return Arena(done, full, root, level_root, ints, missing_left, floats, value, level_stop, level)
+    root, level_root, share_root = (np.zeros(n_trees + 1, np.int64) for _ in range(3))
+    places, shares = (done, full, root, level_root, ints, missing_left, floats, value), (share_stop, share_class, share)
+    return Arena(*places, share_root, *shares, level_stop, level)
 
 
 def trees_of_arena(arena):
@@ -189,7 +225,10 @@ def trees_of_arena(arena):
     n_trees = arena.done[0]
     root, n_levels = arena.root[: n_trees + 1].copy(), arena.level_root[n_trees]
     m = root[-1]
-    ints, floats = arena.ints[:, :m], arena.floats[:, :m]
+    ints, floats, value = arena.ints[:, :m], arena.floats[:, :m], arena.value[:m]
+    if len(arena.share_stop):
+        starts, n_shares = np.concatenate([[0], arena.share_stop[:m]]), arena.share_root[n_trees]
+        value = SparseValues(starts, arena.share_class[:n_shares], arena.share[:n_shares], arena.value.shape[1])
     return Trees(
         root,
         ints[0],
@@ -197,7 +236,7 @@ def trees_of_arena(arena):
         ints[1],
         ints[2],
         arena.missing_left[:m],
-        arena.value[:m],
+        value,
         NO_MAP,
         np.empty(0, np.int32),
         NO_MAP,

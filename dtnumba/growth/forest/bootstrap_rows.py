@@ -65,10 +65,10 @@ class Bootstrap(NamedTuple):
 
     kept: np.ndarray  # (k,) uint32: rows that may be drawn
     n_draws: int
-    keys: np.ndarray  # (n_trees,) uint64
+    keys: np.ndarray  # (1,) uint64: of the streams of all trees
 
     def sample(self, tree, counts, totals, halt):
-        key, n, start = self.keys[tree], len(self.kept), np.int64(0)
+        key, n, start = rng.mix(self.keys[0], tree), len(self.kept), np.int64(0)
         for i in range(len(counts)):
             counts[i] = 0
         while start < self.n_draws and halt[0] == 0:
@@ -88,11 +88,11 @@ class WeightedBootstrap(NamedTuple):
 
     kept: np.ndarray
     n_draws: int
-    keys: np.ndarray
+    keys: np.ndarray  # (1,) uint64
     up_to: np.ndarray  # (k,) float64: share of the weight up to and with each row, ascending to 1
 
     def sample(self, tree, counts, totals, halt):
-        key, start = self.keys[tree], np.int64(0)
+        key, start = rng.mix(self.keys[0], tree), np.int64(0)
         for i in range(len(counts)):
             counts[i] = 0
         while start < self.n_draws and halt[0] == 0:
@@ -115,10 +115,10 @@ class Subset(NamedTuple):
 
     kept: np.ndarray
     n_draws: int
-    keys: np.ndarray
+    keys: np.ndarray  # (1,) uint64
 
     def sample(self, tree, counts, totals, halt):
-        key, n, left, start = self.keys[tree], len(self.kept), self.n_draws, np.int64(0)
+        key, n, left, start = rng.mix(self.keys[0], tree), len(self.kept), self.n_draws, np.int64(0)
         for i in range(len(counts)):
             counts[i] = 0
         while start < n and halt[0] == 0:

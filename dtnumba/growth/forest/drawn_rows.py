@@ -58,13 +58,12 @@ class Drawing(NamedTuple):
         """Return how often a tree drew each row."""
         if isinstance(self.sampling, Everything):
             return np.ones(self.n_rows, np.int64)
-        keys = np.array([rng.stream(seed, rng.BOOTSTRAP, tree)], np.uint64)
-        sampling = self.sampling._replace(keys=keys)
+        sampling = self.sampling._replace(keys=np.array([rng.streams_key(seed, rng.BOOTSTRAP)], np.uint64))
         if self.whole:
             sampling = sampling._replace(kept=np.arange(self.n_rows, dtype=np.uint32))
         counts, totals, halt = np.zeros(self.n_rows, np.int64), np.empty(0), np.zeros(1, np.int64)
         monitor = Monitor(0, None, 1, max(self.n_rows, sampling.n_draws))
-        monitor.run_until(CountDraws(sampling, 0, counts, totals, halt), 1, halt)
+        monitor.run_until(CountDraws(sampling, tree, counts, totals, halt), 1, halt)
         if monitor.error is not None:
             raise monitor.error
         return counts

@@ -49,7 +49,8 @@ from dtnumba.growth.splitters.contract import with_codes, with_rows
 from dtnumba.growth.splitters.histogram import DrawnHistogram, Histogram
 from dtnumba.growth.targets.contract import (
     gather,
-    n_sums_of,
+    is_wide,
+    n_kept_of,
     own_arrays,
     store,
     sum_rows,
@@ -85,6 +86,7 @@ SERIAL_ROWS = 1 << 15
 # Where a node sorts its rows or draws thresholds it is four times as much (50k rows: 35 against 82 ms for 6 trees).
 _LOST_A_CUT, _LOST_BY_OTHERS, _COMPILE_SECONDS = 0.5e-9, 2e-9, 2.5
 _CALLS: dict[Any, SubtreeKernels] = {}  # by kind of task, where they are loaded
+MOST_TREES = 1 << 16  # of a round; every one takes some bytes before it is grown
 _BLOCK = 16  # bytes that are copied at once, and at least as many rows
 
 
@@ -113,11 +115,11 @@ class GrowForest(NamedTuple):
     room: Room
     own: object  # the target's
     ends: Ends
-    streams: np.ndarray  # (n_trees, 2) uint64: keys of the features and the cuts of each tree
+    seeds: int  # uint64: ``rng.mix`` makes the seed of each tree of it
     min_weight_share: float
     floor: int  # rows of a subtree that is grown on a copy
     first: int  # tree of ticket 0
-    n_trees: int
+    n_trees: int  # those before it are grown
     arena: Arena
     counter: np.ndarray
 
@@ -150,8 +152,10 @@ def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
     sums = sum_rows(target, splitter, zero(target, scratch.work.total), np.int64(0), n)
     total = weight_of(target, sums)
     limits = with_total(with_min_weight(job.limits, task.min_weight_share * total), total)
-    limits = with_cuts_key(with_features_key(limits, task.streams[tree, 0]), task.streams[tree, 1])
-    job = with_features(with_growing(job, growing), with_key(job.features, task.streams[tree, 0]))
+    seed = rng.mix(task.seeds, tree)
+    features_key = rng.first_stream(seed, rng.FEATURES)
+    limits = with_cuts_key(with_features_key(limits, features_key), rng.first_stream(seed, rng.CUTS))
+    job = with_features(with_growing(job, growing), with_key(job.features, features_key))
     job = with_target(with_splitter(with_limits(job, limits), splitter), target)
     growing.room[col.NEXT_CHUNK], growing.room[col.FIRST_CHUNK] = 0, 1
     scratch.place[0] = scratch.place[1] = 0
@@ -255,26 +259,37 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
     while True:
         stopped = run(task, workers)
         parts.append(trees_of_arena(task.arena))
+        if not stopped and task.arena.done[0] == 0:
+            msg = "a tree has more nodes and classes than memory has room for: make it smaller (max_depth)"
+            raise MemoryError(msg)
         first = task.first + int(task.arena.done[0])
         if stopped or first >= n_trees:
             break
-        task = task._replace(first=first, arena=_arena_of(plan, task, n_trees - first), counter=np.zeros(1, np.int64))
+        last = _end_of_round(first, n_trees)
+        arena = _arena_of(plan, task, last - first)
+        task = task._replace(first=first, n_trees=last, arena=arena, counter=np.zeros(1, np.int64))
     grown = joined([part for part in parts if part.n_trees])
     return None if grown is None else restored(grown, plan.criterion, plan.power)
 
 
+def _end_of_round(first, n_trees):
+    """Return where a round of trees ends that begins with the first: whoever asks for a billion gets those in time."""
+    return min(n_trees, first + MOST_TREES)
+
+
 def _arena_of(plan, task, n_trees):
-    return new_arena(task.room.ids.shape[-1], n_trees, plan.width, task.room.levels.shape[-1])
+    most, most_levels, lists_shares = task.room.ids.shape[-1], task.room.levels.shape[-1], is_wide(type(plan.target))
+    return new_arena(most, n_trees, plan.width, most_levels, lists_shares=lists_shares)
 
 
 def _task_of(plan, first, n_trees, workers):
     """Return the task of growing trees first .. n_trees - 1, without the kernels that it calls."""
-    settings, n_most = plan.settings, plan.most_rows
+    settings, n_most, last = plan.settings, plan.most_rows, _end_of_round(first, n_trees)
     limits = limits_of(settings, 1.0)
     capacity = most_nodes(n_most, limits)
     features = feature_policy(limits, plan.n_features, settings.groups)
-    bounded, n_sums = not is_free(limits.monotone), n_sums_of(plan.target)
-    growing = new_growings(capacity, n_sums, workers, bounded, settings.groups is not None)
+    bounded, n_kept = not is_free(limits.monotone), n_kept_of(plan.target)
+    growing = new_growings(capacity, n_kept, workers, bounded, settings.groups is not None)
     p = plan.n_features
     rest = plan.n_per_output, plan.small
     job = Job(plan.splitter, plan.target, plan.criterion, limits, growing, features, p, *rest)
@@ -297,8 +312,6 @@ def _task_of(plan, first, n_trees, workers):
         sparse_empty((workers, 1, most if most_levels else 0), np.int64),
     )
     own = own_arrays(plan.target, workers, n_small, n_most)
-    seeds = rng.streams(settings.seed, rng.TREE, n_trees)  # of each tree: rng.seed_of_tree
-    streams = np.stack([rng.streams_of(seeds, purpose) for purpose in (rng.FEATURES, rng.CUTS)], axis=1)
     return GrowForest(
         job,
         scratches,
@@ -307,11 +320,11 @@ def _task_of(plan, first, n_trees, workers):
         room,
         own,
         plan.ends,
-        streams,
+        rng.streams_key(settings.seed, rng.TREE),  # of each tree: rng.seed_of_tree
         settings.min_weight_leaf,
         n_small,
         first,
-        n_trees,
-        new_arena(capacity, n_trees - first, plan.width, most_levels),
+        last,
+        new_arena(capacity, last - first, plan.width, most_levels, lists_shares=is_wide(type(plan.target))),
         np.zeros(1, np.int64),
     )

@@ -47,24 +47,24 @@ def _rows_of_tree(plan: ForestPlan, tree: int, halt: Any) -> tuple[Any, Any]:
     return rows, counts[rows] * float(plan.target.unit)
 
 
-def _one_tree(plan: ForestPlan, tree: int, streams: Any, halt: Any) -> Trees | None:
+def _one_tree(plan: ForestPlan, tree: int, halt: Any) -> Trees | None:
     settings, general = plan.settings, plan.general
+    seed = rng.seed_of_tree(settings.seed, tree)
+    features_key, cuts_key = rng.stream(seed, rng.FEATURES), rng.stream(seed, rng.CUTS)
     rows, weights = _rows_of_tree(plan, tree, halt)
     total = float(weights.sum())
     limits = limits_of(settings, total)._replace(
-        min_weight_leaf=settings.min_weight_leaf * total, features_key=streams[tree, 0], cuts_key=streams[tree, 1]
+        min_weight_leaf=settings.min_weight_leaf * total, features_key=features_key, cuts_key=cuts_key
     )
     rules = rules_of(settings.options, plan.criterion, general.sums)
     work = work_on(general.table, general.sums, plan.criterion, limits, rules, len(rows), halt=halt)
     if isinstance(work.drawing, SomeFeatures):
-        work = work._replace(drawing=SomeFeatures(streams[tree, 0]))
+        work = work._replace(drawing=SomeFeatures(features_key))
     return grow_until(work, rows, weights, general.table.bins)
 
 
 def grow_many(plan: ForestPlan, first: int, n_trees: int, monitor: Monitor) -> Trees | None:
     """Grow trees first .. n_trees - 1 and return the longest finished prefix of these, or None."""
-    seeds = rng.streams(plan.settings.seed, rng.TREE, n_trees)
-    streams = np.stack([rng.streams_of(seeds, purpose) for purpose in (rng.FEATURES, rng.CUTS)], axis=1)
     done: dict[int, Trees] = {}
     halt, tickets = np.zeros(1, np.int64), itertools.count(first)
 
@@ -72,7 +72,7 @@ def grow_many(plan: ForestPlan, first: int, n_trees: int, monitor: Monitor) -> T
         for tree in tickets:
             if tree >= n_trees or halt[0] != 0:
                 return
-            grown = _one_tree(plan, tree, streams, halt)
+            grown = _one_tree(plan, tree, halt)
             if grown is not None and halt[0] == 0:  # else not all of its rows may have been drawn
                 done[tree] = grown
 

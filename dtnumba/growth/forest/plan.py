@@ -92,7 +92,7 @@ def plan_forest(
     if draws.bootstrap:
         kept = weights.kept
         n_draws = draws.number(len(kept), weight)
-        keys = rng.streams(settings.seed, rng.BOOTSTRAP, draws.n_trees)
+        keys = np.array([rng.streams_key(settings.seed, rng.BOOTSTRAP)], np.uint64)
         if not draws.replace:
             counts, sampling = np.dtype(np.uint8), Subset(kept, n_draws, keys)
         elif weight is None or weights.are_one:

@@ -379,6 +379,25 @@ def test_max_seconds_keeps_a_prefix_and_records_its_length():
         RandomForestClassifier(50, max_seconds=0.0).fit(X, y)
 
 
+def test_a_billion_trees_asked_for_cost_what_is_grown_in_time():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = (X[:, 0] > 0).astype(int)
+    few = RandomForestClassifier(3, random_state=0, n_jobs=1).fit(X, y).trees_
+    model = RandomForestClassifier(10**9, random_state=0, n_jobs=1, max_seconds=0.5).fit(X, y)
+    assert model.n_estimators_ >= 3
+    assert np.array_equal(model.trees_.left[: few.n_nodes], few.left)
+
+
+@pytest.mark.parametrize("params", [{}, {"replace": False, "max_samples": 0.5}, {"bootstrap": False}])
+def test_rounds_of_a_few_trees_change_no_bit(params, monkeypatch):
+    X, y = data("two")
+    whole = RandomForestClassifier(5, random_state=0, n_jobs=1, **params).fit(X, y)
+    monkeypatch.setattr(grow, "MOST_TREES", 2)
+    parts = RandomForestClassifier(5, random_state=0, n_jobs=1, **params).fit(X, y)
+    assert digest(*whole.trees_) == digest(*parts.trees_)
+
+
 @pytest.fixture
 def _listens():
     """Hear Ctrl-C, which a shell turns off for what it starts in the background."""

@@ -50,14 +50,14 @@ def scan_wide(target, sequence, start, stop, node_start, feature, job, scratch, 
         first = start + max(least - before - 1, 0)
         last = min(start + n - least - before, end if n_missing > 0 and side == 0 else end - 1)
         span = (start, first, last, end, stop if side == 1 else end)
-        found, bar, size = _sweep(target, criterion, limits, sequence, span, work, k, scale, bar, size)
+        found, bar, size = _sweep(target, job, sequence, span, work, k, scale, bar, size)
         if found >= 0:
             best_i, best_side = found, side
     if best_i < 0:
         return cand.BARREN
     after = np.int64(sequence[best_i + 1] & ROW) if best_i + 1 < end else np.int64(cand.NOTHING)
     where = (best_i + 1 - start + n_missing * best_side, np.int64(sequence[best_i] & ROW), after)
-    _record(target, job, sequence, (start, best_i + 1, end, stop), best_side, feature, work, out, k, where)
+    _record(target, job, sequence, (start, best_i + 1, end, stop), best_side, feature, scratch, k, where)
     return cand.FOUND
 
 
@@ -100,11 +100,12 @@ _score = by_terms(_score_terms, _score_classes)
 
 
 @inline
-def _sweep(target, criterion, limits, sequence, span, work, k, scale, bar, size):
+def _sweep(target, job, sequence, span, work, k, scale, bar, size):
     """Score the legal cuts of records as they come; return the best one, or -1, and what it set.
 
     Those from ``end`` to ``missing`` lie on the left before all others.
     """
+    criterion, limits = job.criterion, job.limits
     start, first, last, end, missing = span
     seen, places, best = work.seen, work.own[_PLACE], np.int64(-1)
     weight_left = weight_right = 0.0
@@ -132,9 +133,10 @@ def _sweep(target, criterion, limits, sequence, span, work, k, scale, bar, size)
 
 
 @inline
-def _record(target, job, sequence, parts, side, feature, work, out, k, where):
+def _record(target, job, sequence, parts, side, feature, scratch, k, where):
     """Write the best cut among the candidates: records [start, border), and those from ``end`` on if ``side`` is 1."""
     start, border, end, stop = parts
+    work, out = scratch.work, scratch.candidates
     seen, places, criterion = work.seen, work.own[_PLACE], job.criterion
     weight_left = weight_right = 0.0
     for j in range(k):

@@ -17,7 +17,7 @@ from dtnumba.criteria.contract import ignores_absent, names_for
 from dtnumba.growth.targets import choose
 from dtnumba.growth.targets.many_classes import Classes, WideClasses
 from dtnumba.runtime.kernels import COMPILED
-from dtnumba.trees.sparse_rows import SparseRows
+from dtnumba.trees.sparse_rows import SparseValues
 
 NAMES = [name for name in names_for("classes") if name != "log_loss"]
 WAYS = {
@@ -95,7 +95,7 @@ def test_forests_are_those_of_a_scan_of_all_classes(params, monkeypatch):
         monkeypatch.setattr(choose, "WideClasses", kind)
         grown.append(RandomForestClassifier(3, random_state=0, **params).fit(X, y))
     wide, other = grown
-    assert isinstance(wide.trees_.value, SparseRows)
+    assert isinstance(wide.trees_.value, SparseValues)
     assert isinstance(other.trees_.value, np.ndarray)
     assert same_trees(wide.trees_, other.trees_)
     restored = pickle.loads(pickle.dumps(wide))  # noqa: S301  of our own
