@@ -198,6 +198,10 @@ def _read_arrow(path: Path, target: str | None, categories: Sequence[str]) -> Ra
     index = [name for name in _index_columns(table) if name != target and name not in categories]
     table = table.drop_columns(index)
     names = [str(name) for name in table.column_names]
+    if len(names) < 2 and index:
+        raise CommandError(f"{path}: a target and at least one feature are needed, and beside the index of a pandas "
+                           f"frame there is only {', '.join(map(repr, names)) or 'nothing'}; --target or --category "
+                           f"with a column of the index keeps it: {', '.join(map(repr, index))}")  # fmt: skip
     target = _check_names(path, names, target)
     if not table.num_rows:
         raise CommandError(f"{path}: the file names columns, but has no rows")
@@ -207,6 +211,9 @@ def _read_arrow(path: Path, target: str | None, categories: Sequence[str]) -> Ra
     levels: list[list[str] | None] = []
     for j, name in enumerate(features):
         column = table.column(name)
+        if pa.types.is_nested(column.type):
+            raise CommandError(f"{path}: column {name!r} holds {column.type}, of which a cell is no single value; "
+                               "leave it out, or write a column for each part")  # fmt: skip
         if name in categories or _is_text(column.type):
             X[:, j], own = _arrow_levels(column)
             levels.append(own)
@@ -258,6 +265,9 @@ def _arrow_numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:
             check_distinct(np.asarray(column.drop_null()), name)
         except ValueError as error:
             raise CommandError(f"{path}: {error}, or pass --category {name!r}") from error
+    if kinds.is_decimal(kind) and pc.count_distinct(column.cast(pa.float64(), safe=False)) != pc.count_distinct(column):
+        raise CommandError(f"{path}: column {name!r} holds numbers ({kind}) that differ, and are the same as float64; "
+                           f"subtract what they share, or pass --category {name!r}")  # fmt: skip
     if kinds.is_boolean(kind):
         column = column.cast(pa.int8())  # Arrow has no way from booleans to floats in one step
     numbers: NDArray[np.float64] = pc.fill_null(column.cast(pa.float64(), safe=False), float("nan")).to_numpy()

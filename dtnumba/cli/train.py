@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from contextlib import contextmanager, suppress
@@ -175,8 +174,8 @@ def target_values(cells: Sequence[str], target: str, task: str) -> tuple[NDArray
     if texts:
         return np.array(cells), False
     numbers = {cell: number for cell, number in meant.items() if number is not None}
-    whole = {cell: as_whole_number(cell, number) for cell, number in numbers.items() if math.isfinite(number)}
-    all_whole = len(whole) == len(numbers) and None not in whole.values()
+    whole = {cell: as_whole_number(cell, number) for cell, number in numbers.items()}
+    all_whole = None not in whole.values()
     is_quantity = not all_whole and len(set(numbers.values())) > MANY_VALUES
     if task == "regression" or (task == "auto" and is_quantity):
         return np.array([numbers[cell] for cell in cells], np.float64), True
@@ -195,9 +194,8 @@ def _one_spelling_each(numbers: dict[str, float]) -> dict[str, str]:
     for cell in sorted(numbers):
         own = repr(numbers[cell])
         exact = Decimal(own)
-        if math.isfinite(numbers[cell]):
-            with suppress(InvalidOperation):  # of an exponent beyond all bounds
-                exact = Decimal(cell)
+        with suppress(InvalidOperation):  # of an exponent beyond all bounds
+            exact = Decimal(cell)
         names[cell] = spelled.setdefault(
             str(exact) if exact.is_nan() else exact, own if exact == Decimal(own) else cell
         )

@@ -239,9 +239,33 @@ def test_arrow_column_of_neither_is_refused_by_name(tmp_path, refusal):
     parquet = pytest.importorskip("pyarrow.parquet")
     path = str(tmp_path / "table.parquet")
     parquet.write_table(pa.table({"colour": [[1], [2]], "kind": ["a", "b"]}), path)
-    line = refusal("train", path)
-    assert "column 'colour' holds [1] (list<" in line
-    assert "which is neither a number nor text" in line
+    for options in ((), ("--category", "colour")):
+        line = refusal("train", path, *options)
+        assert "column 'colour' holds list<" in line
+        assert "of which a cell is no single value; leave it out" in line
+
+
+def test_decimals_that_float64_would_merge_are_refused(tmp_path, refusal):
+    import decimal
+
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = str(tmp_path / "table.parquet")
+    numbers = pa.array([decimal.Decimal(2**60 + i) for i in range(8)], pa.decimal128(19, 0))
+    parquet.write_table(pa.table({"a": numbers, "kind": ["a", "b"] * 4}), path)
+    assert "column 'a' holds numbers (decimal128(19, 0)) that differ, and are the same" in refusal("train", path)
+    assert len(read_table(path, None, ["a"]).levels[0]) == 8
+    parquet.write_table(pa.table({"a": pa.array([decimal.Decimal("0.1")] * 8), "kind": ["a", "b"] * 4}), path)
+    assert (read_table(path, None).X == 0.1).all()
+
+
+def test_a_file_of_one_column_beside_the_index_of_a_frame_says_so(tmp_path, refusal):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = str(tmp_path / "table.parquet")
+    pandas.DataFrame({"a": range(9)}, index=pandas.Index(range(1, 10), name="t").astype(str)).to_parquet(path)
+    assert "beside the index of a pandas frame there is only 'a'; --target or --category" in refusal("train", path)
+    assert read_table(path, "t").names == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -311,6 +335,8 @@ def test_what_separates_cells_is_guessed_and_said(write, capsys, sign):
         ([f"{2**60}.0", f"{2**60 + 1}.0", "0.50", "0.5"], [f"{2**60}.0", f"{2**60 + 1}.0", "0.5", "0.5"]),
         (["1e-99999999999999999999", "0.5"], ["0.0", "0.5"]),
         (["inf", "Infinity"], ["inf", "inf"]),
+        ([f"{10**400}", f"{10**400 + 1}"], [f"{10**400}", f"{10**400 + 1}"]),
+        ([f"{10**400}.5", "1e999", "inf"], [f"{10**400}.5", "1e999", "inf"]),
     ],
 )
 def test_labels_are_as_exact_as_their_text(spelled, labels):

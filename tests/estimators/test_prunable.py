@@ -113,6 +113,7 @@ def test_prune_is_the_method_where_called_and_the_parameter_where_compared():
     assert model.prune
     assert repr(model.prune) == "<prune='mdl', a parameter of DecisionTreeClassifier; prune(...) is its method>"
     assert model.prune("pessimistic").n_leaves_ == 2
+    assert DecisionTreeClassifier(prune=model.prune).get_params()["prune"] == "mdl"
     assert model.get_params()["prune"] == "mdl"
     model.prune = None
     assert model.prune == None  # noqa: E711  what stands in its place may be called

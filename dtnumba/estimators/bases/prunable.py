@@ -42,8 +42,8 @@ class MethodAndParameter:
         return CalledOrCompared(self._method.__get__(model, owner), self._name, vars(model).get(self._name))
 
     def __set__(self, model: Any, value: Any) -> None:
-        """Set the parameter."""
-        vars(model)[self._name] = value
+        """Set the parameter; what another model's attribute of this name stands for is its value."""
+        vars(model)[self._name] = value.value if isinstance(value, CalledOrCompared) else value
 
 
 class CalledOrCompared:
