@@ -30,6 +30,8 @@ def with_permuted_copies(plan: ForestPlan) -> ForestPlan:
     Of equal splits the one drawn first wins: were it the first column, a column would win against its copy.
     """
     splitter, ends = plan.splitter, plan.ends
+    if hasattr(splitter, "written_out"):
+        splitter = splitter.written_out()
     codes, p = splitter.codes, plan.n_features
     kept = np.sort(plan.orders[0])
     # The order of random numbers is a random order.

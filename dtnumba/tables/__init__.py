@@ -7,6 +7,7 @@ categories, category_codes  which columns are categories, and the number of each
 labels                      y as Labels or Values
 weights, costs              what a row counts; what a wrong label costs
 bins, bin_codes             histogram codes and rank codes of the values
+sparse_codes                histogram codes of the values that a sparse matrix stores
 binned_table, batches       tables of which only codes are kept, larger than memory too
 presort                     the rows of a column in the order of its values
 """

@@ -86,9 +86,26 @@ class Made(NamedTuple):
     bins: Any
 
 
+def _of_stored_values(source: Source) -> Made | None:
+    """Return the splitter of a sparse table; None where it does not serve, and the table is written out."""
+    if getattr(source.table, "sparse", None) is None or source.n_targets > 0:
+        return None
+    from dtnumba.growth.splitters.sparse_histogram import sparse_histogram
+    from dtnumba.tables.sparse_codes import stored_codes
+
+    settings = source.settings
+    found = stored_codes(source.table, source.kept, settings.max_bins, settings.workers)
+    if found is None:
+        return None
+    return Made(sparse_histogram(found, source.target, source.counted, settings.n_drawn, source.rows()), None, found[1])
+
+
 def best_splitter(source: Source) -> Made:
     """Return the splitter that looks at every cut: of a histogram, of sorted rows, or of rows sorted at each node."""
     settings, table, target = source.settings, source.table, source.target
+    made = _of_stored_values(source)
+    if made is not None:
+        return made
     if settings.max_bins is None and not source.in_forest:
         n, p, n_targets = len(source.kept), table.n_features, source.n_targets
         order = presort(table, source.kept, p + n_targets, settings.workers)

@@ -70,7 +70,8 @@ def numbers_of(splitter):
 
 def grow_tree(splitter, target, criterion, limits, n_features, n_per_output, n_rows, workers, groups=None):
     """Grow a tree over n rows; return its nodes under construction. ``groups``: None where any features may meet."""
-    workers = workers if n_rows >= PARALLEL_ROWS and n_rows * n_features >= _PARALLEL_WORK else 1
+    is_large = n_rows >= PARALLEL_ROWS and n_rows * n_features >= _PARALLEL_WORK
+    workers = workers if is_large and not getattr(splitter, "grows_alone", False) else 1
     bounded, most = not is_free(limits.monotone), most_nodes(n_rows, limits)
     growing = new_growing(most, n_kept_of(target), workers, bounded, groups is not None)
     features = feature_policy(limits, n_features, groups)
