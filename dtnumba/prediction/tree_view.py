@@ -32,6 +32,10 @@ def _frozen(column: NDArray[Any]) -> NDArray[Any]:
     return column
 
 
+class NotInColumnsError(ValueError, AttributeError):
+    """Raised by a column that cannot say what the tree is; ``hasattr`` then finds no such column."""
+
+
 class TreeView:
     """Read-only columns of one tree, a row a node: -1 marks a missing child, -2 the feature and threshold of a leaf.
 
@@ -129,7 +133,7 @@ class TreeView:
         if trees.has_two_children and len(trees.level) == 0:
             return
         what = "of categories" if trees.has_two_children else "with more children than two, of categories or of ranges"
-        raise ValueError(
+        raise NotInColumnsError(
             f"tree_.{asked}: the tree has tests {what}, which columns of left and right children and thresholds cannot "
             "say. tree_.children(node) returns the children of a node, tree_.feature what it tests, and tree_.trees "
             "holds the tests; to_rules() of a classifier writes them"

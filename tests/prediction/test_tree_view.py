@@ -59,6 +59,7 @@ def test_other_tests_than_thresholds_have_an_accessor_of_their_children(model, f
     for name in ("children_left", "children_right", "threshold"):
         with pytest.raises(ValueError, match=rf"tree_\.{name}: .*tree_\.children\(node\)"):
             getattr(tree, name)
+        assert not hasattr(tree, name)
     with pytest.raises(IndexError, match="no node -1"):
         tree.children(-1)
     export = pytest.importorskip("sklearn.tree").export_graphviz
