@@ -8,27 +8,30 @@ ones have the code behind the last.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dtnumba.growth.chaid.bonferroni import NOMINAL, ORDINAL
 from dtnumba.tables.bins import rank_codes
+from dtnumba.tables.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-    from dtnumba.tables.table import Table
     from dtnumba.tables.weights import Weights
 
 
+_CELLS_TOGETHER = 1 << 20  # ranked at once; of more rows, a column a thread
 MOST_CODES = (1 << 16) - 2  # one more for missing values; they take minutes at a node
 
 
 class Predictors(NamedTuple):
     """The rows that count, as codes."""
 
-    codes: NDArray[np.uint16]  # (p, k) of the k rows of positive weight
+    codes: NDArray[Any]  # (p, k) of the k rows of positive weight; uint8, or uint16 where that is too narrow
     kinds: NDArray[np.int64]  # (p,) NOMINAL or ORDINAL
     low: list[NDArray[np.float64]]  # of each predictor, the least value of each code
     high: list[NDArray[np.float64]]
@@ -88,30 +91,46 @@ def read_predictors(
 
     """
     kept, p = weights.kept, table.n_features
-    ranks, bins = rank_codes(table, kept, workers)
-    if len(kept) < table.n_rows:
-        ranks = ranks[kept]
     counted = weights.integers[kept].astype(np.float64)
     nominal = np.zeros(p, bool) if table.nominal is None else table.nominal
     kinds = np.where(nominal & ~ordinal, NOMINAL, ORDINAL).astype(np.int64)
-    low, high, places = [], [], []
-    for f in range(p):
-        values = bins.low[bins.first_code[f] : bins.first_code[f + 1]].astype(np.float64)
-        place = np.arange(len(values))
-        if not ordinal[f] and table.n_levels(f) == 0 and len(values) > max_bins:
-            weight = np.bincount(ranks[:, f], counted, minlength=len(values))[: len(values)]
-            place = bins_of(weight.astype(np.int64), max_bins)
-        begins = np.flatnonzero(np.diff(place, prepend=-1))
-        low.append(values[begins])
-        high.append(values[np.append(begins[1:], len(values)).astype(np.int64) - 1] if len(values) else values)
-        places.append(np.append(place, len(begins)))
-        if len(begins) > MOST_CODES:
-            name = f"column {f}" if table.names is None else f"column {table.names[f]!r}"
-            raise ValueError(
-                f"{name} has {len(begins)} categories, and CHAID, which compares all of them, takes at most "
-                f"{MOST_CODES}: leave the column out, or put its rare values together"
-            )
-    codes = np.empty((p, len(kept)), np.uint16)
-    for f, place in enumerate(places):
-        codes[f] = place.astype(np.uint16)[ranks[:, f]]
+    codes, low, high = np.empty((p, len(kept)), np.uint8), [], []
+    for first, ranks, bins in _ranked_columns(table, kept, workers):
+        for j in range(ranks.shape[1]):
+            f, values = first + j, bins.low[bins.first_code[j] : bins.first_code[j + 1]]
+            place = np.arange(len(values))
+            if not ordinal[f] and table.n_levels(f) == 0 and len(values) > max_bins:
+                weight = np.bincount(ranks[:, j], counted, minlength=len(values))[: len(values)]
+                place = bins_of(weight.astype(np.int64), max_bins)
+            begins = np.flatnonzero(np.diff(place, prepend=-1))
+            ends = np.append(begins[1:], len(values)).astype(np.int64) - 1
+            low.append(values[begins].astype(np.float64))
+            high.append(values[ends if len(values) else begins].astype(np.float64))
+            if len(begins) > MOST_CODES:
+                name = f"column {f}" if table.names is None else f"column {table.names[f]!r}"
+                raise ValueError(
+                    f"{name} has {len(begins)} categories, and CHAID, which compares all of them, takes at most "
+                    f"{MOST_CODES}: leave the column out, or put its rare values together"
+                )
+            if len(begins) > np.iinfo(codes.dtype).max:
+                codes = codes.astype(np.uint16)
+            codes[f] = np.append(place, len(begins)).astype(codes.dtype)[ranks[:, j]]
     return Predictors(codes, kinds, low, high)
+
+
+def _ranked_columns(table: Table, kept: NDArray[np.uint32], workers: int) -> Iterator[tuple[int, NDArray[Any], Any]]:
+    """Yield (first column, ranks of the rows that count, Bins) of a few columns at a time: ranks take much memory."""
+    n_together = max(_CELLS_TOGETHER // table.n_rows, workers if table.cells is not None else 1)
+    for start in range(0, table.n_features, n_together):
+        stop = min(start + n_together, table.n_features)
+        levels = None if table.levels is None else table.levels[start:stop]
+        nominal = None if table.nominal is None else table.nominal[start:stop]
+        part = table
+        if table.cells is not None:
+            ((_, cells),) = table.columns(start, stop)
+            part = Table(table.n_rows, stop - start, None, cells, None, None, levels, nominal)
+        elif stop - start < table.n_features:
+            columns = table.csc[:, start:stop]
+            part = Table(table.n_rows, stop - start, None, None, columns, None, levels, nominal)
+        ranks, bins = rank_codes(part, kept, workers)
+        yield start, ranks[kept] if len(kept) < table.n_rows else ranks, bins

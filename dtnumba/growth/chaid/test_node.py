@@ -23,7 +23,7 @@ from dtnumba.runtime.records import own_copy
 class NodeTables(NamedTuple):
     """Rows as codes, and what each adds to the table of a node."""
 
-    codes: np.ndarray  # (p, n) uint16
+    codes: np.ndarray  # (p, n) uint8 or uint16
     n_codes: np.ndarray  # (p,) int64: codes of values; the next one is that of missing values
     kinds: np.ndarray  # (p,) int64: NOMINAL or ORDINAL
     label: np.ndarray  # (n,) int32: class; 0 where the target is a number
