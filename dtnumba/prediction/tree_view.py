@@ -315,7 +315,7 @@ class TreeView:
 
     def _decreases(self) -> NDArray[np.float64]:
         self._kept("weight", "feature_importances_ of a tree of a compact forest")  # other compact trees keep theirs
-        return np.asarray(decreases(self.trees, self.n_features)[0])
+        return np.asarray(decreases(self.trees, self.n_features)[0], np.float64)  # of a leaf they are integers
 
     def compute_node_depths(self) -> NDArray[np.int64]:
         """Return the depth of each node, counted from one at the root."""

@@ -67,6 +67,11 @@ def test_other_tests_than_thresholds_have_an_accessor_of_their_children(model, f
         export(model)
 
 
+def test_importances_of_a_leaf_are_floats():
+    importances = DecisionTreeClassifier().fit(X, [0] * 6).feature_importances_
+    assert (importances.tolist(), importances.dtype) == ([0.0], np.float64)
+
+
 def test_children_of_thresholds_are_the_columns(tree):
     assert [tree.children(node).tolist() for node in range(5)] == [[1, 2], [], [3, 4], [], []]
 
