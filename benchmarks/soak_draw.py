@@ -34,6 +34,7 @@ TARGETS = {
     "classes": ("two", "few", "few", "many", "text", "pairs"),
     "numbers": ("normal", "tails", "scaled", "counts", "constant", "outputs"),
 }
+SEVERAL = {"pairs": "few", "outputs": "normal"}  # targets of several outputs, and of one
 WEIGHTS = ("none", "none", "whole", "real", "tiny", "wide")
 MOST_CELLS, MOST_SUMS = 1_500_000, 3_000_000  # of a table; of rows times columns times classes / 50
 
@@ -159,6 +160,10 @@ def _kind(seed, *, small):
         parameters["random_state"] = int(draw.integers(100))
     target = str(draw.choice(TARGETS["classes" if "Regressor" not in name else "numbers"]))
     target = "counts" if parameters.get("criterion") == "poisson" else target
+    if target in SEVERAL and getattr(known[name], "_is_of_one_output", False) and draw.random() < 0.8:
+        target = SEVERAL[target]  # mostly: that it is refused has been seen
+    if parameters.get("prune") == "critical_value":
+        parameters["prune"] = dtnumba.pruners.CriticalValue(float(draw.choice([0.01, 0.1])))
     has_peer = hasattr(sklearn.ensemble, name) or hasattr(sklearn.tree, name)
     if draw.random() < 0.4 * has_peer:
         parameters = {one: value for one, value in parameters.items() if one in PEERS and _is_peers(value)}

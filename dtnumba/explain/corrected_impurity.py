@@ -7,7 +7,7 @@ as a column with these values is by chance, and what is left after subtracting i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,22 +32,32 @@ def with_permuted_copies(plan: ForestPlan) -> ForestPlan:
     splitter, ends = plan.splitter, plan.ends
     if hasattr(splitter, "written_out"):
         splitter = splitter.written_out()
-    codes, p = splitter.codes, plan.n_features
+    numbers = getattr(splitter, "inner", splitter)  # inside a splitter of categories, too
     kept = np.sort(plan.orders[0])
     # The order of random numbers is a random order.
     draws = rng.mix_all(rng.stream(plan.settings.seed, rng.COPIES), np.arange(len(kept)))
-    wide = np.zeros((len(codes), 2 * p), codes.dtype)
-    wide[:, :p] = codes
-    wide[kept, p:] = codes[kept[np.argsort(draws, kind="stable")]]
+    shuffled = kept[np.argsort(draws, kind="stable")]
     twice = Ends(
         np.tile(ends.low, 2),
         np.tile(ends.high, 2),
         np.concatenate([ends.first_code, ends.first_code[-1] + ends.first_code[1:]]),
         ends.drawn,
     )
-    return plan._replace(
-        splitter=splitter.twice(wide, twice), ends=twice, n_features=2 * p, settings=plan.settings.doubled()
-    )
+    codes = _with_copies(numbers.codes, kept, shuffled)
+    wide = numbers.twice(codes, twice)
+    if numbers is not splitter:
+        are_shared = splitter.codes is numbers.codes
+        wide = splitter.twice(wide, codes if are_shared else _with_copies(splitter.codes, kept, shuffled))
+    return plan._replace(splitter=wide, ends=twice, n_features=2 * plan.n_features, settings=plan.settings.doubled())
+
+
+def _with_copies(codes: NDArray[Any], kept: NDArray[Any], shuffled: NDArray[Any]) -> NDArray[Any]:
+    """Return the columns of codes, and behind them the same with the rows that are kept in another order."""
+    p = codes.shape[1]
+    wide = np.zeros((len(codes), 2 * p), codes.dtype)
+    wide[:, :p] = codes
+    wide[kept, p:] = codes[shuffled]
+    return wide
 
 
 def corrected_decreases(

@@ -7,6 +7,7 @@ from forests import digest, table
 from dtnumba import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from dtnumba.explain.corrected_impurity import with_permuted_copies
 from dtnumba.runtime import rng
+from dtnumba.runtime.kernels import COMPILED
 
 FITS = 40
 
@@ -107,6 +108,25 @@ def test_shadows_hold_the_columns_in_one_other_order(family, max_bins, monkeypat
         own, shadow = (wide.ends.first_code[g : g + 2] for g in (f, f + 6))
         assert np.array_equal(wide.ends.low[slice(*own)], wide.ends.low[slice(*shadow)])
         assert wide.splitter.n_codes[f] == wide.splitter.n_codes[f + 6]
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("n_levels", [6, 400])  # more than a byte can number have codes of their own
+@pytest.mark.parametrize("max_bins", [255, None])
+@pytest.mark.parametrize("family", [RandomForestClassifier, ExtraTreesClassifier])
+def test_categories_have_shadows_too(family, max_bins, n_levels):
+    if COMPILED and family is ExtraTreesClassifier:
+        pytest.skip("shown interpreted (test_legs.py), to save compiling")
+    g = np.random.default_rng(0)
+    n = 500
+    X = np.column_stack([g.normal(size=n), g.integers(0, n_levels, n), g.integers(0, 6, n), g.normal(size=n)])
+    y = np.isin(X[:, 2], [1, 4]) ^ (g.random(n) < 0.05)
+    model = family(
+        10, random_state=0, categorical_features=[1, 2], max_bins=max_bins, importance="impurity_corrected", max_depth=4
+    ).fit(X, y)
+    found = model.feature_importances_
+    assert found.argmax() == 2
+    assert np.abs(found[[0, 1, 3]]).max() < 0.25 * found[2]
 
 
 def test_draws_of_many_counters_are_those_of_each():

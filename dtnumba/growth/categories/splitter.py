@@ -86,6 +86,12 @@ class _Splits:
     def with_rows(self, rows, n):
         return around_inner(self, with_rows(self.inner, rows, n))
 
+    def twice(self, inner, codes):
+        """Return the splitter for twice as many features: around that of numbers, of twice as many columns of codes."""
+        column = np.concatenate([self.column, self.column + self.codes.shape[1]])
+        is_level, n_levels = np.tile(self.is_level, 2), np.tile(self.n_levels, 2)
+        return self._replace(inner=inner, is_level=is_level, n_levels=n_levels, codes=codes, column=column)
+
     def row_at(self, i):
         return row_at(self.inner, i)
 
