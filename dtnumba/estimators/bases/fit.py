@@ -15,7 +15,7 @@ from dtnumba.estimators.bases.held_out_rows import parted, read_validation_rows
 from dtnumba.growth.binary.train import check_f_test, numbers_per_output, train_binary
 from dtnumba.growth.policies.constraints import constrained
 from dtnumba.growth.settings import UNLIMITED
-from dtnumba.growth.targets.choose import target_of
+from dtnumba.growth.targets.choose import target_of, with_tables
 from dtnumba.growth.targets.reach import in_reach, restored
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.runtime import rng
@@ -205,7 +205,10 @@ def train_tree(table: Any, outcome: Any, criterion: Any, weights: Any, settings:
     Where a user's criterion is what fails, the error says so in plain words.
     """
     outcome, settings, power = in_reach(outcome, weights.kept, criterion, settings)
-    target = target_of(outcome, weights, criterion) if settings.options.are_plain else None
+    target = None
+    if settings.options.are_plain:
+        target = target_of(outcome, weights, criterion)
+        target = with_tables(target, settings, len(weights.kept), table.n_features)
     try:
         with expecting(predicting(table, outcome)):
             if target is not None:

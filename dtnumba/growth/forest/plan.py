@@ -17,7 +17,7 @@ from dtnumba.growth.forest.arena import Ends
 from dtnumba.growth.forest.bootstrap_rows import Balanced, Bootstrap, Everything, Subset, WeightedBootstrap, count_dtype
 from dtnumba.growth.forest.grow import ForestPlan
 from dtnumba.growth.policies.limits import limits_of
-from dtnumba.growth.targets.choose import counted_once, target_of
+from dtnumba.growth.targets.choose import counted_once, target_of, with_tables
 from dtnumba.growth.targets.reach import in_reach
 from dtnumba.runtime import rng
 from dtnumba.tables.presort import order_of_targets
@@ -114,6 +114,7 @@ def plan_forest(
         target = target_of(outcome, weights, criterion, counts, n_draws)
     else:
         target = counted_once(target_of(outcome, weights, criterion))
+    target = with_tables(target, settings, most, table.n_features)
     is_ranked = target.n_weights == 0
     orders = weights.kept[None]
     if is_ranked:

@@ -17,9 +17,13 @@ from dtnumba.growth.targets.regression import CountedNumber, Number, Numbers, Wi
 from dtnumba.growth.targets.two_classes import TwoClasses, WeightedTwoClasses
 from dtnumba.tables.labels import Labels
 
+# Histograms of so many numbers, and leaves of so many rows for each class, serve where classes are many.
+_MOST_CELLS, _ROWS_A_CLASS = 1 << 23, 4
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dtnumba.growth.settings import Settings
     from dtnumba.tables.labels import Values
     from dtnumba.tables.weights import Weights
 
@@ -32,6 +36,19 @@ def target_of(outcome: Labels | Values, weights: Weights, criterion: Any, counts
     if isinstance(outcome, Labels):
         return _class_target(outcome, weights, counts, most)
     return _number_target(outcome.y, weights, criterion, counts, most)
+
+
+def with_tables(target: Any, settings: Settings, n_rows: int, n_features: int) -> Any:
+    """Return a target of very many classes as one that is added up in histograms, where leaves have rows for that.
+
+    200,000 rows x 20 of 31 classes to depth 8: 0.11 s, not 0.33 (2026-11-19); fully grown it is the other way.
+    """
+    if not isinstance(target, WideClasses) or settings.max_bins is None or settings.splitter != "best":
+        return target
+    n_leaves = min(2 ** min(settings.max_depth, 62), settings.max_leaves)
+    rows_a_leaf = max(settings.min_samples_leaf, n_rows / n_leaves)
+    is_large = n_features * settings.max_bins * target.n_stats > _MOST_CELLS
+    return target if is_large or rows_a_leaf < _ROWS_A_CLASS * target.n_stats else Classes(*target)
 
 
 def _class_target(labels: Labels, weights: Weights, counts: Any, most: int) -> Any:

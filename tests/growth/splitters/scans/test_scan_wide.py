@@ -43,6 +43,26 @@ def table(n, n_classes, seed=0):
     return X, y, {"none": None, "whole": rng.integers(0, 4, n).astype(float), "real": rng.random(n)}
 
 
+LEARNERS = [
+    DecisionTreeClassifier(max_bins=255, max_depth=2),
+    RandomForestClassifier(3, max_depth=2, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", LEARNERS, ids=str)
+@pytest.mark.parametrize("weight", ["none", "real"])
+def test_leaves_of_many_rows_are_added_up_in_histograms_and_the_trees_are_the_same(monkeypatch, model, weight):
+    X, y, weights = table(1200, 40)
+    model.fit(X, y, weights[weight])
+    by_tables = model.trees_
+    monkeypatch.setattr(choose, "_ROWS_A_CLASS", 1 << 40)
+    seen = []
+    monkeypatch.setattr(choose, "Classes", lambda *fields: seen.append(fields))
+    by_rows = model.fit(X, y, weights[weight]).trees_
+    assert not seen
+    assert same_trees(by_tables, by_rows)
+
+
 @pytest.fixture
 def all_are_wide(monkeypatch):
     monkeypatch.setattr(choose, "WIDE_CLASSES", 3)
