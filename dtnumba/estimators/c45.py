@@ -212,6 +212,11 @@ class C45Classifier(ClassicalTree, C45Params):
         )
 
 
+def _largest_gap(values: NDArray[Any]) -> float:
+    """Return how far a value lies from the next one at most."""
+    return float(np.diff(np.unique(values[~np.isnan(values)])).max())
+
+
 def _warn_of_small_ranges(table: Any, min_gap: float) -> None:
     """Warn of columns of several numbers that ``min_gap`` keeps from ever being cut."""
     found = []
@@ -219,13 +224,15 @@ def _warn_of_small_ranges(table: Any, min_gap: float) -> None:
         values = values_of(cells)
         low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
         with np.errstate(invalid="ignore", over="ignore"):
-            found += [first + int(j) for j in np.flatnonzero((high > low) & (high - low <= min_gap))]
+            # In a larger range than that, some neighbours are farther apart.
+            closer = np.flatnonzero((high > low) & (high - low <= len(values) * min_gap))
+            found += [first + int(j) for j in closer if _largest_gap(values[:, j]) <= min_gap]
     if found:
         name = found[0] if table.names is None else repr(table.names[found[0]])
-        others = f", and {len(found) - 1} more columns," if len(found) > 1 else ""
+        more = f", and {len(found) - 1} more column{'s' * (len(found) > 2)}," if len(found) > 1 else ""
         warnings.warn(
-            f"column {name}{others} cannot be cut: all values lie within min_gap={min_gap:g} of each other. Multiply "
-            "the column, or lower min_gap",
+            f"column {name}{more} cannot be cut: no value lies farther than min_gap={min_gap:g} from the next one. "
+            "Multiply the column, or lower min_gap",
             UserWarning,
             stacklevel=5,
         )

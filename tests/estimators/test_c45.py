@@ -183,8 +183,11 @@ def test_values_closer_than_the_least_gap_are_not_parted(is_frame):
     if is_frame:
         small = pytest.importorskip("pandas").DataFrame(small, columns=["length", "width", "one"])
     whole = C45Classifier().fit(X, y)
-    with pytest.warns(UserWarning, match="column ('length'|0), and 1 more columns, cannot be cut.*min_gap=1e-05"):
+    with pytest.warns(UserWarning, match="column ('length'|0), and 1 more column, cannot be cut.*min_gap=1e-05"):
         assert C45Classifier().fit(small, y).n_leaves_ == 1
+    many = rng.normal(size=(3000, 2)) * 1e-6  # a range of several gaps
+    with pytest.warns(UserWarning, match="and 1 more column, cannot be cut: no value lies farther than min_gap"):
+        assert C45Classifier().fit(many, many[:, 0] > 0).n_leaves_ == 1
     for gap in (0, 1e-10):
         tree = C45Classifier(min_gap=gap).fit(small, y)
         assert np.array_equal(tree.trees_.feature, whole.trees_.feature)

@@ -235,7 +235,7 @@ def _all_equal(y, rows, start, stop):
 class Numbers(ArraySums, NumberLeaves, _NumberFields):
     """Outputs that are numbers: weight, then the moments of each; a criterion's numbers are averaged.
 
-    Of a node, ``work.own`` holds the mean of every output, rounded down, and what the sum exceeds its multiple by.
+    Of a node, ``work.own`` holds the mean of every output, rounded, and what the sum exceeds its multiple by.
     Where sums take several integers, ``work.costs`` holds the mean as two floats.
     """
 
@@ -275,7 +275,8 @@ class Numbers(ArraySums, NumberLeaves, _NumberFields):
         for o in range(len(self.offsets)):
             first = o * self.n_moments * self.n_limbs
             if self.n_limbs == 1:
-                work.own[0, o] = total[first + 1] // total[0]
+                # As ``OneNumber`` has it, to the bit: rows that count twice are two rows.
+                work.own[0, o] = np.int64(float(total[first + 1]) * (1.0 / float(total[0])))
                 work.own[1, o] = total[first + 1] - work.own[0, o] * total[0]
             else:
                 sums, weight = _as_pair(self, total, first), float(total[0])
@@ -297,7 +298,7 @@ class Numbers(ArraySums, NumberLeaves, _NumberFields):
         if self.n_limbs == 1:
             total = float(left[0] + right[0])
             whole = float(left[first + 1] - work.own[0, o] * left[0])
-            return (whole * total - float(work.own[1, o]) * weight) * (self.units[first] / total)
+            return (whole * total - float(work.own[1, o]) * weight) * (self.units[first] * (1.0 / total))
         high, low = _as_pair(self, left, first)
         product, rest = _exact_product(work.costs[2 * o], weight)
         difference, rounded = _exact_sum(high, -product)
