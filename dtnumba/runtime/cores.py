@@ -13,10 +13,15 @@ from pathlib import Path
 from numba.core import config
 
 
-@cache
 def cores() -> int:
     """Return the number of cores."""
-    return max(1, math.ceil(min(int(config.NUMBA_NUM_THREADS), quota())))
+    return max(1, math.ceil(min(int(config.NUMBA_NUM_THREADS), own_quota())))
+
+
+@cache
+def own_quota() -> float:
+    """Return the quota of this process, which is read once."""
+    return quota()
 
 
 def quota(root: Path = Path("/")) -> float:

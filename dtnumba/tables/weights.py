@@ -176,6 +176,16 @@ class Weights:
         return np.ones(self.n_rows, np.int64) if self.given is None else self.given
 
 
+_MOST_REPEATED = 1 << 31  # weights that sum to more are no repeated rows
+
+
+def _in_lowest_terms(integers: NDArray[np.int64], unit: float) -> tuple[NDArray[np.int64], float]:
+    """Return integers without the powers of two that all have: what weights are measured in changes no bit then."""
+    bits = int(np.bitwise_or.reduce(integers))
+    shift = (bits & -bits).bit_length() - 1
+    return (integers >> shift, math.ldexp(unit, shift)) if shift > 0 else (integers, unit)
+
+
 def fixed_weights(weight: NDArray[np.float64] | None, n_rows: int) -> Weights:
     """Return the Weights of a fit."""
     everything = np.arange(n_rows, dtype=np.uint32)
@@ -184,10 +194,14 @@ def fixed_weights(weight: NDArray[np.float64] | None, n_rows: int) -> Weights:
     kept = everything if weight.all() else np.flatnonzero(weight).astype(np.uint32)
     total = float(weight.sum())
     if are_whole(weight, total):
-        return Weights(weight.astype(np.int64), 1.0, total, kept, n_rows)
+        integers, unit = weight.astype(np.int64), 1.0
+        if total > _MOST_REPEATED:
+            integers, unit = _in_lowest_terms(integers, unit)
+        return Weights(integers, unit, total, kept, n_rows)
     # As fine as the sum allows; a power of two, so exact to undo. The sum is the same in any order of the rows.
     total = math.fsum(weight)
     unit = 2.0 ** max(math.frexp(total)[1] - _ROOM_BITS, -1074)
     integers = np.rint(weight / unit).astype(np.int64)
     integers[kept] = np.maximum(integers[kept], 1)
+    integers, unit = _in_lowest_terms(integers, unit)
     return Weights(integers, unit, float(integers.sum()) * unit, kept, n_rows)

@@ -50,9 +50,7 @@ def test_other_systems_have_no_quota(tmp_path):
 @pytest.mark.parametrize(("quota", "expected"), [(0.5, 1), (1.5, 2), (math.inf, 4), (64.0, 4)])
 def test_no_more_threads_work_than_the_quota_lets_run(monkeypatch, quota, expected):
     monkeypatch.setattr(cores.config, "NUMBA_NUM_THREADS", 4)
-    monkeypatch.setattr(cores, "quota", lambda: quota)
+    monkeypatch.setattr(cores, "own_quota", lambda: quota)
     monkeypatch.setattr(tasks, "_pool_is_inherited", False)
-    cores.cores.cache_clear()
     assert [tasks.n_workers(n_jobs) for n_jobs in (None, 8, -1)] == [expected] * 3
     assert tasks.n_workers(1) == 1
-    cores.cores.cache_clear()

@@ -5,5 +5,6 @@ bootstrap_rows  how often each row counts in a tree
 grow            binary trees
 grow_multiway   trees of the multiway growth
 arena           where finished trees are put: one set of arrays
+shares          values of very many classes, of which most are zero
 drawn_rows      the rows that each tree drew, drawn again when they are asked for
 """

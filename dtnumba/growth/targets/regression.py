@@ -96,7 +96,7 @@ class OneNumber(TupleSums):
 
     def around(self, total, work):
         share = 1.0 / float(total[0])
-        mean = np.int64(float(total[1]) * share)
+        mean = total[1] // total[0]
         rest = float(total[1] - mean * total[0])
         return (total[0], total[1], mean, rest, self.moment_unit * share, float(total[0]))
 
@@ -235,7 +235,7 @@ def _all_equal(y, rows, start, stop):
 class Numbers(ArraySums, NumberLeaves, _NumberFields):
     """Outputs that are numbers: weight, then the moments of each; a criterion's numbers are averaged.
 
-    Of a node, ``work.own`` holds the mean of every output, rounded, and what the sum exceeds its multiple by.
+    Of a node, ``work.own`` holds the mean of every output, rounded down, and what the sum exceeds its multiple by.
     Where sums take several integers, ``work.costs`` holds the mean as two floats.
     """
 
@@ -276,7 +276,7 @@ class Numbers(ArraySums, NumberLeaves, _NumberFields):
             first = o * self.n_moments * self.n_limbs
             if self.n_limbs == 1:
                 # As ``OneNumber`` has it, to the bit: rows that count twice are two rows.
-                work.own[0, o] = np.int64(float(total[first + 1]) * (1.0 / float(total[0])))
+                work.own[0, o] = total[first + 1] // total[0]
                 work.own[1, o] = total[first + 1] - work.own[0, o] * total[0]
             else:
                 sums, weight = _as_pair(self, total, first), float(total[0])
