@@ -168,7 +168,7 @@ def test_ctrl_c_ends_a_tree_with_any_number_of_children_and_the_model_stays():
     model = ID3Classifier().fit(X[:300], y[:300])
     trees = model.trees_
     ID3Classifier(max_depth=1).fit(X[:60_000], y[:60_000])  # compiles what large tables take, which hears nothing
-    with interrupted(after=1.5):
+    with interrupted(after=0.5):
         model.fit(X, y)
     assert model.trees_ is trees
     assert model.fit(X[:300], y[:300]).score(X[:300], y[:300]) == 1.0
@@ -210,7 +210,7 @@ def test_ctrl_c_ends_the_choice_of_rules():
     covers = covers_of(covered, label, code, np.ones(20_000), 2)
     few = covers_of([rows[:20] for rows in covered[:20]], label[:20], code, np.ones(20_000), 2)
     shortest_subsets(few, np.ones(20), 0, 1)
-    with interrupted(after=0.5):
+    with interrupted(after=0.1):
         shortest_subsets(covers, generator.random(800), 0, 1)
 
 
@@ -240,7 +240,7 @@ def test_ctrl_c_ends_a_tree_of_two_children_whoever_grows_it(workers):
     X, y = noise(600_000, 10)
     model = DecisionTreeClassifier(n_jobs=workers).fit(X[:6_000], y[:6_000])
     trees = model.trees_
-    with interrupted(after=1.0):
+    with interrupted(after=0.25):
         model.fit(X, y)
     assert model.trees_ is trees
     assert model.fit(X[:300], y[:300]).score(X[:300], y[:300]) == 1.0
