@@ -12,6 +12,7 @@ Each finding is printed with a script that repeats it, made as small as it can b
 
 import argparse
 import contextlib
+import math
 import os
 import queue
 import subprocess
@@ -42,13 +43,16 @@ print(case)
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0, help="of the first kind of fit; each kind adds one")
-    parser.add_argument("--seconds", type=float, default=60, help="when to stop (default: 60)")
-    parser.add_argument("--kinds", type=int, help="stop after so many kinds of fit in each process, whatever the time")
+    parser.add_argument("--seconds", type=float, help="when to stop (60, or never where --kinds says when)")
+    parser.add_argument("--kinds", type=int, help="stop after so many kinds of fit in each process")
     parser.add_argument("--only", choices=["compiled", "interpreted"], help="one of the two processes")
     parser.add_argument("--estimator", metavar="NAME", help="that one alone")
     parser.add_argument("--forests", action="store_true", help="fit forests from many threads at once instead")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.seconds is None:
+        options.seconds = 60.0 if options.kinds is None else math.inf
+    return options
 
 
 class Worker:
@@ -129,7 +133,8 @@ class Worker:
 
     def begin_anew(self):
         """Go on behind the kind of fit at hand, if there is time."""
-        if time.monotonic() < self.until and self.options.kinds is None:
+        left = math.inf if self.options.kinds is None else self.options.kinds - (self.seed - self.options.seed)
+        if time.monotonic() < self.until and left > 0:
             self.start()
         else:
             self.ended = True
@@ -137,7 +142,7 @@ class Worker:
     def look(self):
         """Kill the process where it has not answered for long; return what was found, if anything."""
         waited, worked = time.monotonic() - self.heard, seconds_worked(self.process.pid) - self.worked
-        is_over = self.options.kinds is None and time.monotonic() > self.until + GRACE
+        is_over = time.monotonic() > self.until + GRACE
         if is_over and not self.ended:
             self.ended = True
             self.process.kill()
@@ -168,7 +173,7 @@ def work(options):
 
     warnings.simplefilter("ignore")
     small, began, k = options.only == "interpreted", time.monotonic(), 0
-    while k != options.kinds and (options.kinds is not None or time.monotonic() - began < options.seconds):
+    while k != options.kinds and time.monotonic() - began < options.seconds:
         seed = options.seed + k
         kind = soak_draw.drawn_kind(seed, small=small)
         k += 1
@@ -178,7 +183,7 @@ def work(options):
         taken, refusals = [], 0
         for i in range(1 if small else MOST_TABLES):
             # Tables of a kind until they have taken as long as the first one, which compiled
-            is_late = options.kinds is None and time.monotonic() - began > options.seconds
+            is_late = time.monotonic() - began > options.seconds
             if is_late or (i > 2 and sum(taken[1:]) > taken[0]):
                 break
             started = time.monotonic()
