@@ -91,11 +91,17 @@ def compile_together(wanted: Sequence[tuple[Any, tuple[Any, ...]]]) -> None:
         missing += [(kernel, types) for kernel, types in _rehearsed() if not _is_there(kernel, types)]
     helper = _helper(missing) if len(missing) >= _FEWEST and _may_help() else None
     waiting = list(missing)
-    while waiting:
-        kernel, types = waiting.pop(_first_unclaimed(waiting) or 0)
-        kernel.compile(types)
-    if helper is not None:
-        helper.wait()
+    try:
+        while waiting:
+            kernel, types = waiting.pop(_first_unclaimed(waiting) or 0)
+            kernel.compile(types)
+    except BaseException:
+        if helper is not None:
+            helper.terminate()  # nobody wants what it compiles
+        raise
+    finally:
+        if helper is not None:
+            helper.wait()
 
 
 def _first_unclaimed(waiting: Sequence[tuple[Any, tuple[Any, ...]]]) -> int | None:

@@ -83,6 +83,21 @@ def test_without_a_helper_all_is_compiled_here(monkeypatch):
     assert kernel.compiled == [(1,), (2,)]
 
 
+def test_a_helper_ends_with_a_compilation_that_is_broken_off(monkeypatch):
+    class Kernel:
+        overloads, _cache = {}, None
+
+        def compile(self, types):
+            raise KeyboardInterrupt
+
+    helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
+    monkeypatch.setattr(side_by_side, "_may_help", lambda: True)
+    monkeypatch.setattr(side_by_side, "_helper", lambda _: helper)
+    with pytest.raises(KeyboardInterrupt):
+        side_by_side.compile_together([(Kernel(), (k,)) for k in range(side_by_side._FEWEST)])
+    assert helper.returncode is not None
+
+
 def test_a_rehearsal_notes_what_is_asked_for_and_may_stumble(monkeypatch):
     noted = []
 
