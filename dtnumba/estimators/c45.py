@@ -24,6 +24,7 @@ from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.cells import values_of
 from dtnumba.tables.weights import fixed_weights
 from dtnumba.trees.layout import BY_SHARE, LEAF
+from dtnumba.trees.routing import as_asked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,8 +106,8 @@ class C45Classifier(ClassicalTree, C45Params):
     At each node the cut of largest gain stands for a column of numbers, and a child a level for one of categories; of
     the columns whose gain is average or more, the one of largest gain ratio wins, the first one on ties. A row that
     lacks the value of a test goes down all its branches in parts, in ``fit`` and in ``predict``. Cuts are values of the
-    table; float32 and float64 are compared as float32, in which 0.3 is 0.3. A level that no row of a node has gets a
-    leaf that says what the node says.
+    table; a column of float32 is compared with those of float64 as float32, in which 0.3 is 0.3. A level that no row of
+    a node has gets a leaf that says what the node says.
 
     Examples
     --------
@@ -190,7 +191,7 @@ class C45Classifier(ClassicalTree, C45Params):
                 break
             inside[missed[: max(min(len(missed), step), len(missed) // 2)]] = True
         assert best is not None
-        return recounted(best, dense_cells(table), codes, weight)
+        return recounted(best, as_asked(best, table.bits), dense_cells(table), codes, weight)
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
         """Return the share of each class in every row's leaf, or mixed from its leaves; see ``laplace``."""

@@ -49,7 +49,7 @@ class Formula(str):
         columns = {j: table.column(j) for j in {test.feature for body in self.bodies for test in body}}
         for body in self.bodies:
             is_in = np.ones(table.n_rows, bool)
-            for test in as_asked(body, self.cuts_at, table.dtype):
+            for test in as_asked(body, self.cuts_at, table.bits):
                 is_in &= holds(test, columns[test.feature])
             found |= is_in
         return found

@@ -93,11 +93,12 @@ def mixtures_of(table, trees, workers, tree=0, out=None):
     """Return what the leaves of a tree say of every row, mixed, and the leaf of the row's largest part."""
     value_of_node, last = np.ascontiguousarray(node_values(trees)), last_children(trees)
     out = np.zeros((table.n_rows, value_of_node.shape[1])) if out is None else out
+    asked = as_asked(trees, table.bits)
     leaf, m = np.empty(table.n_rows, np.int64), int(trees.root[tree + 1] - trees.root[tree])
     for first, cells in table.row_blocks():
         threads = workers if cells.n_rows >= _BLOCK else 1
         waiting, parts = per_worker(threads, m, np.int64), per_worker(threads, m)
-        rows, asked = slice(first, first + cells.n_rows), as_asked(trees, cells.flat.dtype)
+        rows = slice(first, first + cells.n_rows)
         root, counter = int(trees.root[tree]), np.zeros(1, np.int64)
         task = MixLeaves(cells, asked, root, last, value_of_node, out[rows], leaf[rows], waiting, parts, counter)
         launch_heeding(task, threads, cells.n_rows * _STEPS_A_ROW)

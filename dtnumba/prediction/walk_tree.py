@@ -132,6 +132,7 @@ def leaves_of(table, trees, packed, workers, tree=0):
 def answers_of(table, trees, packed, values, workers, tree=0):
     """Return ``says[leaf]`` for the leaf of every row; ``says`` has 8 bytes a node, of any dtype."""
     out, words = np.empty(table.n_rows, np.int64), np.ascontiguousarray(values).view(np.int64)
+    trees = as_asked(trees, table.bits)
     if table.cells is not None:
         _walk(table.cells, trees, packed, tree, words, out, workers)
         return out.view(values.dtype)
@@ -165,7 +166,6 @@ def leaf_of_one(table, trees):
 def _walk(cells, trees, packed, tree, values, out, workers):
     counter, root = np.zeros(1, np.int64), int(trees.root[tree])
     if packed is None:
-        trees = as_asked(trees, cells.flat.dtype)
         task = WalkAny(cells, trees, root, values, out, counter)
         launch_heeding(task, workers if cells.n_rows >= _BLOCK else 1, cells.n_rows * _STEPS_A_ROW)
         return

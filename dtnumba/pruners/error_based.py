@@ -106,14 +106,14 @@ class ErrorBased(Pruner):
         for tree in counted_trees(context, with_leaves=not by_cases):
             if by_cases:
                 (codes, weight), *_ = tree.additions.parts
-                parts.append(pruned_with_cases(tree.trees, tree.cells, codes, weight, self._costs()))
+                parts.append(pruned_with_cases(tree.trees, tree.asked, tree.cells, codes, weight, self._costs()))
                 continue
             root = tree.trees.value[0] * tree.trees.weight[0]
 
             def cost(nodes: Any, counts: NDArray[np.float64], root: Any = root) -> NDArray[np.float64]:
                 return self.expected(counts, context.costs, root)
 
-            given = (tree.trees, tree.cells, tree.additions, tree.leaf_of_row, cost, SLACK)
+            given = (tree.asked, tree.cells, tree.additions, tree.leaf_of_row, cost, SLACK)
             state = Raising(*given, workers_of(context))
             state.run(tree.kept, _weights)
             reached = final_leaves(tree.trees, state.levels, state.is_leaf, state.leaf[tree.kept])

@@ -10,6 +10,7 @@ import numpy as np
 from dtnumba.pruners.contract import Pruner, Rows, is_number, pruner
 from dtnumba.pruners.engines.by_depth import cut_where_cheaper
 from dtnumba.trees.layout import joined, one_tree
+from dtnumba.trees.routing import as_asked
 from dtnumba.trees.subtrees import below, rebuilt, squares_below
 
 if TYPE_CHECKING:
@@ -158,7 +159,8 @@ def _raised(
         def weights(nodes: Any, stats: Any, tree: Trees = tree) -> NDArray[np.float64]:
             return np.asarray(tree.weight[nodes])
 
-        state = Raising(tree, cells, additions, found - first, errors, 0.0, workers_of(context)).run(kept, weights)
+        asked = as_asked(tree, rows.table.bits)
+        state = Raising(asked, cells, additions, found - first, errors, 0.0, workers_of(context)).run(kept, weights)
         parts.append(rebuilt(tree, state.levels, state.is_leaf, state.final))
     together = joined(parts)
     assert together is not None

@@ -15,11 +15,11 @@ Invariants, tested by ``check`` and relied on everywhere:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between, compared
+from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between, Bits, compared
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,9 +136,11 @@ def both(first: Condition, second: Condition) -> Condition | None:
     return first._replace(low=low, high=min(first.high, second.high), missing=missing)
 
 
-def as_asked(tests: list[Condition], cuts_at: Between | AtFloats, dtype: Any) -> list[Condition]:
-    """Return tests with the bounds that rows of a dtype are compared with."""
-    low, high = (compared(np.array([test[k] for test in tests], np.float64), cuts_at, dtype).tolist() for k in (2, 3))
+def as_asked(tests: list[Condition], cuts_at: Between | AtFloats, bits: Bits) -> list[Condition]:
+    """Return tests with the bounds that rows of floats of so many bits are compared with."""
+    columns = np.array([test.feature for test in tests], np.int64)
+    ends = (np.array([test[k] for test in tests], np.float64) for k in (2, 3))
+    low, high = (compared(end, columns, cuts_at, bits).tolist() for end in ends)
     return [test._replace(low=a, high=b) for test, a, b in zip(tests, low, high, strict=True)]
 
 

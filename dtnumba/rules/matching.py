@@ -43,10 +43,11 @@ class Block(NamedTuple):
     mask: np.ndarray  # (places, words) uint64
 
 
-def blocks_of(rules: Any, dtype: Any = np.float64) -> list[Block]:
-    """Return the masks of rules for rows of a dtype."""
-    low, high = (compared(ends, rules.cuts_at, dtype) for ends in (rules.tests.low, rules.tests.high))
-    rules = rules._replace(tests=rules.tests._replace(low=low, high=high))
+def blocks_of(rules: Any, bits: Any = 64) -> list[Block]:
+    """Return the masks of rules for rows of floats of so many bits."""
+    tests = rules.tests
+    low, high = (compared(ends, tests.feature, rules.cuts_at, bits) for ends in (tests.low, tests.high))
+    rules = rules._replace(tests=tests._replace(low=low, high=high))
     return [_block(rules, first, min(first + _RULES, rules.n_rules)) for first in range(0, rules.n_rules, _RULES)]
 
 

@@ -65,7 +65,7 @@ def make_rules(
     bodies = [tuple(dict.fromkeys(body)) for body in named]
     label = np.array([k for _, k in paths], np.int64)
     tests = [test if test.low is not None else test._replace(low=np.nan) for test in numbers]
-    asked = as_asked(tests, cuts_at, sample.table.dtype)
+    asked = as_asked(tests, cuts_at, sample.table.bits)
     passed = row_bits(sample.table, asked, sample.code, sample.n_classes, sample.weight)
     if making.select is None:
         found, default = WrittenRules(bodies, label, np.zeros(len(label))), int(np.argmax(sample.rows.sizes))
@@ -179,7 +179,7 @@ def describe(
     is_open = np.ones(n, bool)
     for r, body in enumerate(bodies):
         is_in = np.ones(n, bool)
-        for test in as_asked(body, cuts_at, sample.table.dtype):
+        for test in as_asked(body, cuts_at, sample.table.bits):
             is_in &= holds(test, columns[test.feature])
         covered[r] = rows.weight[is_in].sum()
         correct[r] = rows.weight[is_in & (rows.code == label[r])].sum()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.rules.layout import LEVELS, OUTSIDE, RANGE, Condition, Rules, body_of
-from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between
+from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between, of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ _WORDS = _GRAMMAR | {"True", "False", "None", "nan", "inf"}
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|<=|<|>|[{},()\[\]]|[^\s{},()\[\]<>="]+)')
 _NUMBERS = ("covers", "correct", "confidence", "lift")
+_FLOATS = {16: np.float16, 32: np.float32, 64: np.float64}
 _MOST = 1e100  # of a number in brackets; estimates of errors square it
 
 
@@ -101,12 +102,12 @@ def _levels(name: str, chosen: tuple[int, ...], levels: Any) -> str:
 
 
 def _range(name: str, test: Condition, levels: Any, cuts_at: Between | AtFloats) -> str:
+    bits = 64 if isinstance(cuts_at, Between) else int(of_columns(cuts_at.bits, test.feature))
+
     def bound(x: float) -> str:
         if levels is not None and 0 <= x < len(levels):
             return word(levels[int(x)])
-        return repr(
-            float(str(np.float32(x)) if cuts_at == AtFloats(32) else x)
-        )  # a value of float32 has fewer digits there
+        return repr(float(str(_FLOATS[bits](x))))  # a value of a narrow type has fewer digits there
 
     low, high = test.low, test.high
     if test.kind == OUTSIDE:

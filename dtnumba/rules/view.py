@@ -76,7 +76,7 @@ class RuleList:
         self.arrays = check(arrays, n_features)
         self.classes = classes
         self._given = (names, levels, n_features)
-        self._blocks: dict[Any, list[Block]] = {}  # by the dtype of the rows
+        self._blocks: dict[Any, list[Block]] = {}  # by the bits of the rows
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what cannot be derived."""
@@ -137,9 +137,9 @@ class RuleList:
 
     def answers(self, table: Table, n_jobs: int | None, *, votes: bool = False) -> Any:
         """Return which rule answers each row, and the votes of all that hold if they are asked for."""
-        if table.dtype not in self._blocks:
-            self._blocks[table.dtype] = blocks_of(self.arrays, table.dtype)
-        return answers_of(table, self.arrays, self._blocks[table.dtype], n_workers(n_jobs), votes=votes)
+        if table.bits not in self._blocks:
+            self._blocks[table.bits] = blocks_of(self.arrays, table.bits)
+        return answers_of(table, self.arrays, self._blocks[table.bits], n_workers(n_jobs), votes=votes)
 
     def shares(self) -> NDArray[np.float64]:
         """Return the shares of the classes that each rule, and then the default, stands for."""

@@ -101,6 +101,11 @@ class BinnedTable:
         return self.n_rows, self.n_features
 
     @property
+    def bits(self) -> int:
+        """How many bits the floats have that stand for the codes."""
+        return 64
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the codes."""
         return int(self._codes.nbytes)

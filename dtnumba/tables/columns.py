@@ -1,7 +1,7 @@
 """One column of a caller's table, as numbers or as categories: what all kinds of columns answer, and those of NumPy.
 
 A column has a name, a dtype (for messages), a ``kind``: what it is if nobody says otherwise; ``is_narrow``: whether
-float32 holds its numbers; and
+float32 holds its numbers; ``bits``: of its floats, and 64 where it has other numbers; and
 
 * ``first()``: its first value that is not missing, None where there is none;
 * ``numbers(fitting)``: its rows as floats;
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from dtnumba.tables.category_codes import TEXT, CodedColumn, coded_numbers, coded_objects, is_missing, is_text, mixed
-from dtnumba.tables.floats import objects_to_floats, refused, says_number, text_refused, to_floats
+from dtnumba.tables.floats import Bits, bits_of, objects_to_floats, refused, says_number, text_refused, to_floats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +44,10 @@ class Column(Protocol):
     def is_narrow(self) -> bool:
         """Whether float32 holds its numbers."""
 
+    @property
+    def bits(self) -> int:
+        """Of its floats: 16, 32 or 64."""
+
     def first(self) -> Any:
         """Return its first value that is not missing, None where there is none."""
 
@@ -64,6 +68,7 @@ class ArrayColumn:
         self.name = name
         self.dtype = array.dtype
         self.is_narrow = array.dtype.itemsize <= (4 if array.dtype.kind == "f" else 2)
+        self.bits = bits_of(array.dtype)
 
     def first(self) -> Any:
         """Return its first value that is not missing."""
@@ -89,6 +94,7 @@ class ObjectColumn:
 
     dtype = "object"
     is_narrow = False
+    bits = 64
 
     def __init__(self, objects: list[Any], name: object, *, is_spelled: bool = False) -> None:
         self.objects = objects
@@ -142,8 +148,13 @@ def array_columns(array: NDArray[Any], *, is_spelled: bool = False) -> list[Colu
     return [ArrayColumn(array[:, j], j) for j in range(array.shape[1])]
 
 
-def floats_of(columns: list[Column], n_rows: int, categories: Categories, *, fitting: bool) -> NDArray[Any]:
-    """Return columns side by side, those of categories as levels: float32 where it holds every one, else float64."""
+def floats_of(
+    columns: list[Column], n_rows: int, categories: Categories, *, fitting: bool
+) -> tuple[NDArray[Any], Bits]:
+    """Return columns side by side, those of categories as levels: float32 where it holds every one, else float64.
+
+    With them, the bits of the floats that each column has where it comes from.
+    """
     taken = [categories.takes(j, column) for j, column in enumerate(columns)]
     is_narrow = all(
         n_rows <= _FLOAT32_HOLDS if is_category else column.is_narrow
@@ -152,7 +163,8 @@ def floats_of(columns: list[Column], n_rows: int, categories: Categories, *, fit
     floats = np.empty((n_rows, len(columns)), np.float32 if is_narrow else np.float64, order="F")
     for j, (is_category, column) in enumerate(zip(taken, columns, strict=True)):
         floats[:, j] = categories.numbers(j, column) if is_category else column.numbers(fitting=fitting)
-    return floats
+    bits = tuple(64 if is_category else column.bits for is_category, column in zip(taken, columns, strict=True))
+    return floats, bits[0] if len(set(bits)) == 1 else bits
 
 
 _FLOAT32_HOLDS = 1 << 24

@@ -159,29 +159,56 @@ class Between(NamedTuple):
     """Cuts lie between values of the table."""
 
 
+Bits = int | tuple[int, ...]  # of floats: 16, 32 or 64 of every column, or of each one; what holds them is exact
+
+
 class AtFloats(NamedTuple):
     """Cuts are values of a table of floats of so many bits."""
 
-    bits: int
+    bits: Bits
 
 
 BETWEEN_VALUES = Between()
 
 
-def compared(values: NDArray[np.float64], cuts_at: Between | AtFloats, dtype: Any) -> NDArray[np.float64]:
-    """Return cuts as rows of a dtype are compared with them.
+def bits_of(dtype: np.dtype[Any]) -> int:
+    """Return how many bits the floats of a dtype have; 64 of what is no float, whose numbers are what they are."""
+    return min(8 * dtype.itemsize, 64) if dtype.kind == "f" else 64
+
+
+def of_columns(bits: Bits, columns: Any) -> NDArray[np.int64]:
+    """Return the bits of columns by their numbers; those of leaves, which are negative, say nothing."""
+    each = np.asarray(bits)
+    return np.broadcast_to(each, np.shape(columns)) if each.ndim == 0 else each[columns]
+
+
+def compared(
+    values: NDArray[np.float64], columns: NDArray[Any], cuts_at: Between | AtFloats, bits: Bits
+) -> NDArray[np.float64]:
+    """Return cuts of columns as rows of floats of so many bits are compared with them.
 
     Where they are values of the table, both are compared in the coarser type, as a value is itself there: 0.3 is not
     above 0.3, and is as float32. In float64, that is the largest number that float32 rounds to the value.
     """
-    if isinstance(cuts_at, Between) or (cuts_at.bits == 64 and dtype == np.float64):
+    if isinstance(cuts_at, Between):
         return values
+    coarser = np.minimum(of_columns(cuts_at.bits, columns), of_columns(bits, columns))
+    for dtype in (np.float32, np.float16):
+        is_coarse = coarser == 8 * np.dtype(dtype).itemsize
+        if is_coarse.any():
+            values = np.where(is_coarse, _largest_rounded(values, dtype), values)
+    return values
+
+
+def _largest_rounded(values: NDArray[np.float64], dtype: Any) -> NDArray[np.float64]:
+    """Return the largest numbers that a narrow type rounds to what it rounds the values to."""
     with np.errstate(over="ignore", invalid="ignore"):
-        narrow = np.asarray(values, np.float32)
-        value, following = (x.astype(np.float64) for x in (narrow, np.nextafter(narrow, np.float32(np.inf))))
-        following = np.where(np.isinf(following), 2.0**128, following)  # the one that float32 would have next
+        narrow = np.asarray(values, dtype)
+        value, following = (x.astype(np.float64) for x in (narrow, np.nextafter(narrow, dtype(np.inf))))
+        beyond = 2.0 ** np.finfo(dtype).maxexp  # what would come next to the largest
+        value, following = np.where(value == -np.inf, -beyond, value), np.where(following == np.inf, beyond, following)
         border = np.where(np.isfinite(value), value / 2.0 + following / 2.0, value)
-        return np.where(border.astype(np.float32) > narrow, np.nextafter(border, -np.inf), border)
+        return np.where(border.astype(dtype) > narrow, np.nextafter(border, -np.inf), border)
 
 
 def floor_to(edges: NDArray[np.float64], dtype: Any) -> NDArray[Any]:

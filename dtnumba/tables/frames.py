@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # What float32 holds exactly, as the three libraries spell it (arrow's "float" has 32 bits).
 _NARROW = {"bool", "boolean", "float", "float16", "float32", "halffloat", "int8", "int16", "uint8", "uint16"}
+_BITS = {"float16": 16, "halffloat": 16, "float32": 32, "float": 32}
 
 
 def is_frame(X: object) -> bool:
@@ -71,7 +72,15 @@ def _library(X: Any) -> str:
 
 
 def _is_narrow(dtype: Any) -> bool:
-    return str(dtype).lower().removesuffix("[pyarrow]") in _NARROW
+    return _spelled(dtype) in _NARROW
+
+
+def _bits_of(dtype: Any) -> int:
+    return _BITS.get(_spelled(getattr(dtype, "subtype", dtype)), 64)  # a subtype: of a sparse column
+
+
+def _spelled(dtype: Any) -> str:
+    return str(dtype).lower().removesuffix("[pyarrow]")
 
 
 def _pandas_column(name: Any, series: Any) -> Column:
@@ -99,7 +108,7 @@ class PandasColumn:
     def __init__(self, name: Any, series: Any) -> None:
         self.name = name
         self.dtype = dtype = series.dtype
-        self.is_narrow = _is_narrow(dtype)
+        self.is_narrow, self.bits = _is_narrow(dtype), _bits_of(dtype)
         self._series = series
         # Nullable, arrow-backed or sparse; pandas calls some of arrow's objects.
         is_number = dtype.kind in "biufc" or str(dtype).startswith(("decimal", "null"))
@@ -143,7 +152,7 @@ class PolarsColumn:
 
         self.name = name
         self.dtype = dtype = series.dtype
-        self.is_narrow = _is_narrow(dtype)
+        self.is_narrow, self.bits = _is_narrow(dtype), _bits_of(dtype)
         self._series = series
         is_number = dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
         is_text = dtype in (pl.String, pl.Categorical, pl.Enum)
@@ -199,7 +208,7 @@ class ArrowColumn:
 
         self.name = name
         self.dtype = column.type
-        self.is_narrow = _is_narrow(column.type)
+        self.is_narrow, self.bits = _is_narrow(column.type), _bits_of(column.type)
         self._column = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
         kinds = pa.types
         numeric = (kinds.is_floating, kinds.is_integer, kinds.is_boolean, kinds.is_decimal, kinds.is_null)

@@ -18,7 +18,7 @@ import numpy as np
 from dtnumba.tables.categories import FROM_DTYPE, KnownLevels, LearnedLevels
 from dtnumba.tables.cells import Cells, cells_of, values_of
 from dtnumba.tables.columns import array_columns, floats_of
-from dtnumba.tables.floats import brief, check_distinct, to_floats
+from dtnumba.tables.floats import Bits, bits_of, brief, check_distinct, to_floats
 from dtnumba.tables.frames import column_names, frame_columns, is_frame, whole_frame
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Table:
     order: Any = None  # a Presorting of the table that these rows are a part of, where there is one
     levels: Levels = None  # of each column, in their order, and None of one of numbers; None where all are
     nominal: NDArray[np.bool_] | None = None  # which levels have no order, in fit; None where none are without
+    given_bits: Bits | None = None  # of the floats that the caller passed; None: those of the dtype
 
     @classmethod
     def block(cls, cells: Cells) -> Table:
@@ -60,6 +61,11 @@ class Table:
     def dtype(self) -> np.dtype[Any]:
         """float32 or float64."""
         return np.dtype(self.sparse.dtype if self.cells is None else self.cells.flat.dtype)
+
+    @property
+    def bits(self) -> Bits:
+        """How many bits the floats have that the caller passed."""
+        return bits_of(self.dtype) if self.given_bits is None else self.given_bits
 
     def n_levels(self, j: int | np.integer[Any]) -> int:
         """Return how many levels a column has, 0 of one of numbers."""
@@ -147,9 +153,9 @@ def rows_of_table(table: Table, rows: NDArray[np.int64], order: Any = None) -> T
     """Return a copy of some rows of a table; they may repeat. ``order``: of these rows among the sorted columns."""
     n, p = len(rows), table.n_features
     if table.cells is None:
-        return Table(n, p, table.names, None, table.sparse.tocsr()[rows].tocsc(), order)
+        return Table(n, p, table.names, None, table.sparse.tocsr()[rows].tocsc(), order, given_bits=table.given_bits)
     cells = cells_of(table.whole.take(rows, axis=0))
-    return Table(n, p, table.names, cells, None, order, table.levels, table.nominal)
+    return Table(n, p, table.names, cells, None, order, table.levels, table.nominal, table.given_bits)
 
 
 def first_missing(table: Any) -> tuple[int, int] | None:
@@ -201,9 +207,9 @@ def read_table(X: Any, caller: str, seen: Seen | None = None, categories: Catego
         table = _from_sparse(X, caller, categories, fitting=fitting)
     else:
         reading = _Reading(caller, categories, fitting)
-        array = reading.frame(X, names) if is_frame(X) else reading.array(X)
+        array, bits = reading.frame(X, names) if is_frame(X) else reading.array(X)
         levels, nominal = categories.levels, categories.nominal
-        table = Table(array.shape[0], array.shape[1], names, cells_of(array), None, None, levels, nominal)
+        table = Table(array.shape[0], array.shape[1], names, cells_of(array), None, None, levels, nominal, bits)
     if seen is not None and table.n_features != seen.n_features:
         raise ValueError(
             f"X has {table.n_features} features, but {caller} is expecting {seen.n_features} features as input"
@@ -254,19 +260,19 @@ class _Reading(NamedTuple):
     categories: Categories
     fitting: bool
 
-    def frame(self, X: Any, names: NDArray[np.object_] | None) -> NDArray[Any]:
-        """Return a frame as an array of floats."""
+    def frame(self, X: Any, names: NDArray[np.object_] | None) -> tuple[NDArray[Any], Bits]:
+        """Return a frame as an array of floats, and the bits of those that it has."""
         columns = frame_columns(X)
         if columns is None:
             return self.array(np.asarray(X), names)
         self._begin((len(X), len(columns)), names)
         whole = whole_frame(X)
         if whole is not None and self.categories.reads_all(whole):
-            return whole
+            return whole, bits_of(whole.dtype)
         return floats_of(columns, len(X), self.categories, fitting=self.fitting)
 
-    def array(self, X: Any, names: NDArray[np.object_] | None = None) -> NDArray[Any]:
-        """Return anything that NumPy can read as a two-dimensional array of floats."""
+    def array(self, X: Any, names: NDArray[np.object_] | None = None) -> tuple[NDArray[Any], Bits]:
+        """Return anything that NumPy can read as a two-dimensional array of floats, and the bits of those it has."""
         array = _as_array(X)
         if array.ndim < 2 and array.dtype.names is None:
             shape = "scalar" if array.ndim == 0 else "1D"
@@ -288,16 +294,16 @@ class _Reading(NamedTuple):
         if isinstance(array, np.ma.MaskedArray):
             return self._masked(array)
         if array.dtype != object and (array.dtype.kind not in "biuf" or self.categories.reads_all(array)):
-            return to_floats(array, fitting=self.fitting)
+            return to_floats(array, fitting=self.fitting), bits_of(array.dtype)
         return floats_of(array_columns(array, is_spelled=is_spelled), len(array), self.categories, fitting=self.fitting)
 
-    def _masked(self, array: Any) -> NDArray[Any]:
+    def _masked(self, array: Any) -> tuple[NDArray[Any], Bits]:
         """Return a masked array with its masked cells missing."""
         data, mask = np.ma.getdata(array), np.ma.getmaskarray(array)
         if data.dtype != object and self.categories.reads_all(data):
             floats = to_floats(data, fitting=self.fitting).copy()
             floats[mask] = np.nan
-            return floats
+            return floats, bits_of(data.dtype)
         objects = data.astype(object)
         objects[mask] = None
         return floats_of(array_columns(objects), len(objects), self.categories, fitting=self.fitting)
@@ -350,7 +356,7 @@ def _from_sparse(X: Any, caller: str, categories: Categories, *, fitting: bool) 
         raise ValueError(
             f"X is sparse, and {caller} is to read some of its columns as categories: pass X.toarray(), or a frame"
         )
-    sparse = X.tocsc() if fitting else X.tocsr()
+    sparse, bits = X.tocsc() if fitting else X.tocsr(), bits_of(X.dtype)
     if not sparse.has_canonical_format:
         # Entries stored twice add up, as SciPy means them; in a copy, because the matrix is the caller's.
         sparse = sparse.copy()
@@ -359,7 +365,7 @@ def _from_sparse(X: Any, caller: str, categories: Categories, *, fitting: bool) 
         if fitting and sparse.dtype.kind in "iu" and sparse.nnz > 0:
             _check_distinct_columns(sparse)
         sparse = sparse.astype(np.float32 if sparse.dtype.itemsize <= 2 else np.float64)
-    return Table(sparse.shape[0], sparse.shape[1], None, None, sparse)
+    return Table(sparse.shape[0], sparse.shape[1], None, None, sparse, given_bits=bits)
 
 
 def _check_distinct_columns(csc: Any) -> None:

@@ -9,11 +9,12 @@ from dtnumba.tables.floats import BETWEEN_VALUES, Between, compared
 from dtnumba.trees.layout import STAYS
 
 
-def as_asked(trees, dtype):
-    """Return trees with the thresholds that rows of a dtype are compared with as they are."""
+def as_asked(trees, bits):
+    """Return trees with the thresholds that rows of floats of so many bits are compared with as they are."""
     if isinstance(trees.cuts_at, Between):
         return trees
-    return trees._replace(threshold=compared(trees.threshold, trees.cuts_at, dtype), cuts_at=BETWEEN_VALUES)
+    threshold = compared(trees.threshold, trees.feature, trees.cuts_at, bits)
+    return trees._replace(threshold=threshold, cuts_at=BETWEEN_VALUES)
 
 
 @inline

@@ -126,13 +126,40 @@ def decimals(n=300):
     return X, (X[:, 0] > 2.3) * 2 + (X[:, 1] > 3.7) + (X[:, 2] > 1.1)
 
 
+def typed(X, types):
+    """Return a table as floats of a type, or as a frame whose columns have types of their own."""
+    if " " not in types:
+        return X.astype(types)
+    library, *each = types.split()
+    columns = {f"c{j}": x.astype(each[j]) for j, x in enumerate(X.T)}
+    if library == "arrow":
+        pa = pytest.importorskip("pyarrow")
+        return pa.table(columns)
+    return pytest.importorskip(library).DataFrame(columns)
+
+
 @both_variants
-@pytest.mark.parametrize(("fitted", "asked"), [("f8", "f4"), ("f4", "f8")])
+@pytest.mark.parametrize(
+    ("fitted", "asked"),
+    [
+        ("f8", "f4"),
+        ("f4", "f8"),
+        ("f8", "f2"),
+        ("f2", "f8"),
+        ("f4", "f2"),
+        ("pandas f8 f8 f8", "pandas f8 f4 f8"),
+        ("pandas f8 f8 f8", "pandas f2 f4 f8"),
+        ("pandas f8 f4 f8", "pandas f8 f8 f4"),
+        ("polars f8 f8 f8", "polars f4 f8 f4"),
+        ("polars f4 f8 f8", "arrow f8 f4 f8"),
+        ("arrow f8 f8 f8", "arrow f8 f2 f4"),
+    ],
+)
 def test_rows_of_another_float_are_answered_alike(variant, fitted, asked):
     """0.3 is not above the cut 0.3 of the table, and not as float32, which is larger; 0.7 is as float32 smaller."""
     X, y = decimals()
-    model = C45Classifier(variant=variant, prune=None).fit(X.astype(fitted), y)
-    other, same = X.astype(asked), X.astype(fitted)
+    other, same = typed(X, asked), typed(X, fitted)
+    model = C45Classifier(variant=variant, prune=None).fit(same, y)
     assert model.score(same, y) == model.score(other, y) == 1.0
     assert np.array_equal(model.apply(same), model.apply(other))
     if fitted == "f8":
@@ -140,10 +167,18 @@ def test_rows_of_another_float_are_answered_alike(variant, fitted, asked):
         assert np.isin(model.trees_.threshold[model.trees_.feature >= 0], values).all()
     rules = model.to_rules()
     assert np.array_equal(rules.apply(same), rules.apply(other))
-    again = type(rules).from_text(rules.to_text(None), feature_names=3, classes=np.unique(y))
+    names = model.columns_seen.names
+    again = type(rules).from_text(
+        rules.to_text(None), feature_names=3 if names is None else names, classes=np.unique(y)
+    )
     assert again.score(same, y) == again.score(other, y) == 1.0
     assert rules.from_text(rules.to_text(None)).score(other, y) == 1.0
     assert pickle.loads(pickle.dumps(model)).score(other, y) == 1.0  # noqa: S301
+    assert (model.decision_path(same) != model.decision_path(other)).nnz == 0
+    some = [other[at : at + 1] for at in range(0, 300, 7)] + [other[100:200]]
+    answers = [*y[:300:7], *y[100:200]]
+    assert np.concatenate([model.predict(rows) for rows in some]).tolist() == answers
+    assert np.concatenate([rules.predict(rows) for rows in some]).tolist() == answers
     for label in np.unique(y):
         assert np.array_equal(dnf(model, label).holds(other), y == label)
     estimate = ErrorBased(0.25, estimate=variant)

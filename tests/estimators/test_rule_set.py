@@ -321,13 +321,20 @@ def test_rows_of_weight_two_count_as_two_and_of_none_not_at_all():
 
 
 @interpreted_only
-@pytest.mark.parametrize(("fitted", "asked"), [("f8", "f4"), ("f4", "f8")])
+@pytest.mark.parametrize(("fitted", "asked"), [("f8", "f4"), ("f4", "f8"), ("f8", "f2"), ("f8 f8", "f8 f4")])
 def test_rows_of_another_float_are_answered_alike(fitted, asked):
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 5, (300, 2)).round(1)
     y = (X[:, 0] > 2.3) & (X[:, 1] > 3.7)
-    model = RuleSetClassifier().fit(X.astype(fitted), y)
-    assert model.score(X.astype(fitted), y) == model.score(X.astype(asked), y) == 1.0
+
+    def typed(types):
+        if " " not in types:
+            return X.astype(types)
+        pd = pytest.importorskip("pandas")
+        return pd.DataFrame({name: x.astype(each) for name, x, each in zip("ab", X.T, types.split(), strict=True)})
+
+    model = RuleSetClassifier().fit(typed(fitted), y)
+    assert model.score(typed(fitted), y) == model.score(typed(asked), y) == 1.0
 
 
 @interpreted_only

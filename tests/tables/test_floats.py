@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -109,19 +111,26 @@ numbers = st.floats(-_REACH, _REACH, width=32) | st.floats(-_REACH, _REACH).map(
 @examples(200)
 def test_cuts_at_values_are_compared_in_the_coarser_type(cut, x, is_near):
     x = np.nextafter(np.float32(cut), np.float32(x)) if is_near else x
-    for bits, dtype in ((AtFloats(32), np.float64), (AtFloats(64), np.float32), (AtFloats(32), np.float32)):
-        cuts = np.array([np.float32(cut) if bits == AtFloats(32) else cut], np.float64)
-        rows = np.array([x, cut, np.nextafter(cut, np.inf), (np.float64(np.float32(cut)) + x) / 2.0]).astype(dtype)
-        assert ((rows <= compared(cuts, bits, dtype)) == (rows.astype(np.float32) <= cuts.astype(np.float32))).all()
-    cuts = np.array([cut, np.inf, np.nan])
-    assert compared(cuts, AtFloats(64), np.float64) is cuts
-    assert compared(cuts, Between(), np.float32) is cuts
-    for bits, dtype in ((AtFloats(64), np.float32), (AtFloats(32), np.float64)):
-        assert np.array_equal(compared(cuts, bits, dtype)[1:], cuts[1:], equal_nan=True)
+    types = {16: np.float16, 32: np.float32, 64: np.float64}
+    with np.errstate(over="ignore"):
+        for fitted, asked in itertools.product(types, types):
+            cuts = np.array([types[fitted](cut)], np.float64)
+            rows = np.array([x, cut, np.nextafter(cut, np.inf), (np.float64(np.float32(cut)) + x) / 2.0])
+            rows, coarser = rows.astype(types[asked]), types[min(fitted, asked)]
+            found = rows.astype(np.float64) <= compared(cuts, np.zeros(1, int), AtFloats(fitted), asked)
+            assert (found == (rows.astype(coarser) <= cuts.astype(coarser))).all()
+    cuts, columns = np.array([cut, np.inf, np.nan]), np.zeros(3, int)
+    assert compared(cuts, columns, AtFloats(64), 64) is cuts
+    assert compared(cuts, columns, Between(), 32) is cuts
+    for fitted, asked in ((64, 32), (32, 64), (64, 16)):
+        assert np.array_equal(compared(cuts, columns, AtFloats(fitted), asked)[1:], cuts[1:], equal_nan=True)
+    each = compared(np.array([cut] * 4), np.array([2, 0, 1, -1]), AtFloats((64, 64, 32)), (32, 64, 64))
+    whole = [compared(np.array([cut]), np.zeros(1, int), AtFloats(bits), 64)[0] for bits in (32, 32, 64, 32)]
+    assert each.tolist() == whole
 
 
 def test_the_largest_float32_is_not_above_what_is_rounded_to_it():
     largest = np.finfo(np.float32).max.astype(np.float64)
-    (cut,) = compared(np.array([largest]), AtFloats(32), np.float64)
+    (cut,) = compared(np.array([largest]), np.zeros(1, int), AtFloats(32), 64)
     assert largest < cut < 2.0**128
-    assert compared(np.array([1e300]), AtFloats(64), np.float32)[0] == np.inf
+    assert compared(np.array([1e300]), np.zeros(1, int), AtFloats(64), 32)[0] == np.inf

@@ -6,7 +6,7 @@ import pytest
 
 from dtnumba.tables.categories import KnownLevels, LearnedLevels
 from dtnumba.tables.frames import column_names, is_frame
-from dtnumba.tables.table import _Reading
+from dtnumba.tables.table import _Reading, read_table, rows_of_table
 
 NAN = np.nan
 
@@ -14,7 +14,7 @@ NAN = np.nan
 def read_frame(frame, *, fitting):
     """The array of a frame of numbers."""
     categories = LearnedLevels(None, "a test") if fitting else KnownLevels(None)
-    return _Reading("a test", categories, fitting).frame(frame, column_names(frame))
+    return _Reading("a test", categories, fitting).frame(frame, column_names(frame))[0]
 
 
 @pytest.fixture
@@ -44,6 +44,23 @@ def test_arrays_and_lists_are_no_frames():
 def test_pandas_floats_of_one_dtype_are_read_in_place(pd):
     frame = pd.DataFrame(np.arange(6, dtype=np.float32).reshape(3, 2), columns=["a", "b"])
     assert np.shares_memory(read_frame(frame, fitting=True), frame.to_numpy())
+
+
+def test_the_bits_of_floats_are_known_of_each_column_of_each_library(pd, pl, pa):
+    columns = {"a": np.float32([1, 2]), "b": np.float64([1, 2]), "c": np.int8([3, 4])}
+    own, arrow = pd.DataFrame(columns), pa.table(columns)
+    half = arrow.append_column("d", [np.float16([1, 2])])
+    sparse = own.astype({"a": pd.SparseDtype("float32", 0), "b": "Float64"})
+    for frame in (own, arrow, pl.DataFrame(columns), sparse, own.astype({"a": "Float32"}), arrow.to_pandas()):
+        assert read_table(frame, "a test").bits == (32, 64, 64)
+    assert read_table(half, "a test").bits == (32, 64, 64, 16)
+    assert read_table(own.astype({"a": "float32[pyarrow]"}), "a test").bits == (32, 64, 64)
+    for bits in (16, 32, 64):
+        assert read_table(own.astype(f"f{bits // 8}"), "a test").bits == bits
+        assert read_table(np.ones((2, 2), f"f{bits // 8}"), "a test").bits == bits
+    rows = rows_of_table(read_table(own, "a test"), np.array([1]))
+    assert rows.bits == (32, 64, 64)
+    assert read_table(np.ones((2, 2), np.int8), "a test").bits == read_table([[1, 2]], "a test").bits == 64
 
 
 def test_pandas_columns_of_several_dtypes_meet_in_the_narrowest_that_holds_all(pd):

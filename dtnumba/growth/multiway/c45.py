@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.tables.binned_table import Features
+    from dtnumba.tables.floats import Bits
     from dtnumba.tables.labels import Labels
     from dtnumba.tables.weights import Weights
     from dtnumba.trees.layout import Trees
@@ -189,10 +190,10 @@ def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Opt
     )
     work = work_on(own, sums, criterion, limits, rules_of(options.tests(), criterion, sums), len(kept))
     weight = np.asarray(weights.integers[kept] * weights.unit, np.float64)
-    return at_values(grow_rows(work, kept, weight, own.bins), own.bins, 8 * table.dtype.itemsize)
+    return at_values(grow_rows(work, kept, weight, own.bins), own.bins, table.bits)
 
 
-def at_values(trees: Trees, bins: Any, bits: int) -> Trees:
+def at_values(trees: Trees, bins: Any, bits: Bits) -> Trees:
     """Return the trees with every threshold at the largest value of the table, of such floats, that is not above it."""
     threshold = trees.threshold.copy()
     nodes = np.flatnonzero((trees.feature >= 0) & np.isfinite(threshold))

@@ -20,7 +20,7 @@ from dtnumba.runtime.kernels import entry, inline, kernel, outlined
 from dtnumba.runtime.progress import run_stoppable
 from dtnumba.runtime.records import own_copy
 from dtnumba.trees.layout import LEAF
-from dtnumba.trees.routing import as_asked, child_number
+from dtnumba.trees.routing import child_number
 from dtnumba.trees.subtrees import depth_levels, rebuilt
 
 if TYPE_CHECKING:
@@ -340,10 +340,14 @@ def new_raising_state(trees: Trees, n_classes: int) -> RaisingState:
     )
 
 
-def pruned_with_cases(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.float64], costs: Costs) -> Trees:
-    """Return one tree pruned, and counted anew with all rows; ``codes`` and ``weight`` are those of each row."""
+def pruned_with_cases(
+    trees: Trees, asked: Trees, cells: Any, codes: Any, weight: NDArray[np.float64], costs: Costs
+) -> Trees:
+    """Return one tree pruned, and counted anew with all rows.
+
+    ``asked`` has the thresholds that the cells are compared with as they are; ``codes`` and ``weight`` are of each row.
+    """
     kept, n_classes = np.flatnonzero(weight), trees.value.shape[1]
-    asked = as_asked(trees, cells.flat.dtype)
     shape = RoutingColumns(**{name: getattr(asked, name) for name in RoutingColumns._fields})
     n, room, is_whole = len(kept), 16 * len(kept) + 1024, False  # what no list reaches takes no memory
     while not is_whole:
@@ -363,9 +367,10 @@ def _prune_stoppably(work: Pruning, n: int) -> bool:
     return bool(found[0])
 
 
-def recounted(trees: Trees, cells: Any, codes: Any, weight: NDArray[np.float64]) -> Trees:
+def recounted(trees: Trees, asked: Trees, cells: Any, codes: Any, weight: NDArray[np.float64]) -> Trees:
     """Return a tree as it is, with the statistics of other rows."""
-    return pruned_with_cases(trees, cells, codes, weight, Costs(-1.0, 0.0, 0.0, -np.inf, raises=False, adds=False))
+    kept_whole = Costs(-1.0, 0.0, 0.0, -np.inf, raises=False, adds=False)
+    return pruned_with_cases(trees, asked, cells, codes, weight, kept_whole)
 
 
 def _counted(trees: Trees, state: RaisingState) -> Trees:

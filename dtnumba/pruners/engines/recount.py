@@ -14,6 +14,7 @@ from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.cells import cells_of
 from dtnumba.tables.table import Table
 from dtnumba.trees.layout import BY_SHARE, LEAF, Trees, count_up, depths, one_tree
+from dtnumba.trees.routing import as_asked
 from dtnumba.trees.subtrees import added_up, rebuilt
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def leaves_in_trees(trees: Trees, table: Features, workers: int) -> list[NDArray
     for t in range(trees.n_trees):
         tree = one_tree(trees, t)
         packed = pack(tree, int(depths(tree).max())) if tree.is_binary else None
-        parts = [leaves_of(Table.block(cells), tree, packed, workers) for _, cells in table.row_blocks()]
+        asked = as_asked(tree, table.bits)
+        parts = [leaves_of(Table.block(cells), asked, packed, workers) for _, cells in table.row_blocks()]
         found.append(np.concatenate(parts) + trees.root[t])
     return found
 
@@ -81,6 +83,7 @@ class CountedTree(NamedTuple):
     """One tree of classes, and the rows it was grown on."""
 
     trees: Trees
+    asked: Trees  # with thresholds that the cells are compared with as they are
     cells: Cells
     additions: RowContributions
     kept: NDArray[np.int64]  # rows of positive weight, in any order
@@ -118,7 +121,7 @@ def counted_trees(context: PruningContext, *, with_leaves: bool = True) -> Itera
         leaf_of_row = leaves_in_trees(tree, rows.table, 1)[0] if with_leaves else np.empty(0, np.int64)
         if with_leaves:
             _refuse_others(tree, additions.summed(leaf_of_row, tree.n_nodes), f"this {kind}", t)
-        yield CountedTree(tree, cells, additions, np.flatnonzero(weight), leaf_of_row)
+        yield CountedTree(tree, as_asked(tree, rows.table.bits), cells, additions, np.flatnonzero(weight), leaf_of_row)
 
 
 def _refuse_others(tree: Trees, found: NDArray[np.float64], kind: str, t: int) -> None:

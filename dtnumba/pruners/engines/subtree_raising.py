@@ -14,7 +14,6 @@ import numpy as np
 from dtnumba.pruners.engines.by_depth import ROUNDING
 from dtnumba.pruners.engines.route_rows import route
 from dtnumba.trees.layout import LEAF, count_up, depths
-from dtnumba.trees.routing import as_asked
 from dtnumba.trees.subtrees import below, depth_levels, parents
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class Raising:
         workers: int,
     ) -> None:
         self.workers = workers
-        self.trees, self.cells = as_asked(trees, cells.flat.dtype), cells
+        self.trees, self.cells = trees, cells
         self.additions, self.cost, self.slack = additions, cost, slack
         self.levels, self.depth = depth_levels(trees), depths(trees)
         self.parent = parents(trees, self.levels)
