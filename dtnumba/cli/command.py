@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from _typeshed import SupportsWrite
+
 
 EXIT_WRONG_USE = 2  # what argparse exits with, too
 EXIT_INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
@@ -27,6 +29,12 @@ class OneLineParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Leave the report to `main`."""
         raise CommandError(f"{message} ({self.prog} --help lists what can be given)")
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        """Print what can be given; an error where it cannot be written, which argparse would pass over."""
+        file = sys.stdout if file is None else file
+        if file is not None:
+            file.write(self.format_help())
 
 
 def whole_number(at_least: int) -> Callable[[str], int]:

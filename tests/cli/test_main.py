@@ -395,10 +395,11 @@ def test_the_index_of_a_pandas_frame_is_left_out(tmp_path, capsys, name):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")  # noqa: PTH110
-def test_a_full_disk_is_said_in_one_line():
+@pytest.mark.parametrize("argv", [["train"], ["train", "--help"], ["--help"]], ids=" ".join)
+def test_a_full_disk_is_said_in_one_line(argv):
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run(
-            [sys.executable, "-m", "dtnumba", "train"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-m", "dtnumba", *argv], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.returncode == 2
     assert done.stderr == "dtnumba: error: what was to be printed cannot be written: No space left on device\n"
