@@ -110,9 +110,7 @@ class Case:
 
     def kept(self, rows):
         """Return the case on some of its rows."""
-        return replace(
-            self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows]
-        )
+        return replace(self, X=self.X[rows], y=self.y[rows], weight=None if self.weight is None else self.weight[rows])
 
     def unweighted(self):
         """Return the case without weights."""

@@ -27,7 +27,25 @@ class Notice:
     patience: float = 2.0  # seconds of compiling that nothing is said about
     is_told: bool = False
     _spent: float = 0.0
+    _n_running: int = 0  # threads that compile
+    _since: float = 0.0  # when the first of them began
+    _lock: threading.Lock = field(default_factory=threading.Lock)
     _running: threading.local = field(default_factory=threading.local)
+
+    @property
+    def seconds(self) -> float:
+        """How long this process has been compiling, up to now; threads that did it at once count once."""
+        with self._lock:
+            return self._spent + (time.perf_counter() - self._since if self._n_running else 0.0)
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            now = time.perf_counter()
+            if self._n_running == 0:
+                self._since = now
+            self._n_running += change
+            if self._n_running == 0:
+                self._spent += now - self._since
 
     def tell(self) -> None:
         """Say it, where it was not said before and may be said."""
@@ -44,19 +62,22 @@ class Notice:
     @contextlib.contextmanager
     def while_compiling(self) -> Iterator[None]:
         """Say it once compiling has taken longer, in all, than a user waits without a word."""
-        if self.is_told or getattr(self._running, "is_on", False):
+        if getattr(self._running, "is_on", False):
             yield
             return
-        timer = threading.Timer(max(self.patience - self._spent, 0.0), self.tell)
-        timer.daemon, self._running.is_on = True, True
-        timer.start()
-        began = time.perf_counter()
+        timer = None if self.is_told else threading.Timer(max(self.patience - self.seconds, 0.0), self.tell)
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
+        self._running.is_on = True
+        self._count(1)
         try:
             yield
         finally:
-            timer.cancel()
+            self._count(-1)
             self._running.is_on = False
-            self._spent += time.perf_counter() - began
+            if timer is not None:
+                timer.cancel()
 
 
 NOTICE = Notice()

@@ -53,6 +53,7 @@ class Monitor:
     stopped: str = ""  # why: "time", "callback" or "interrupt"
     error: BaseException | None = None
     began: float = field(default_factory=time.perf_counter)
+    compiled_before: float = field(default_factory=lambda: NOTICE.seconds)  # of compiling, of which no limit tells
     _shown: float = -1.0
     _ended: bool = False
     _told_of_compiling: bool = False
@@ -129,11 +130,15 @@ class Monitor:
     def _look(self, halt: Any) -> None:
         if self.stopped:
             return
-        seconds = time.perf_counter() - self.began
-        if self.max_seconds is not None and seconds >= self.max_seconds:
+        if self.max_seconds is not None and self._seconds_of_work() >= self.max_seconds:
             self._stop(halt, "time", None)
         else:
             self.report(halt)
+
+    def _seconds_of_work(self) -> float:
+        """Return how long the work has taken, without the seconds in which this process compiled."""
+        compiling = NOTICE.seconds - self.compiled_before
+        return time.perf_counter() - self.began - compiling
 
     def _stop(self, halt: Any, why: str, error: BaseException | None) -> None:
         halt[0] = 1

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from numba.core import config
 
 from dtnumba.runtime import disk_cache
+from dtnumba.runtime.notice import NOTICE
 
 if TYPE_CHECKING:
     import subprocess
@@ -87,21 +88,23 @@ def _rehearsed() -> list[tuple[Any, tuple[Any, ...]]]:
 def compile_together(wanted: Sequence[tuple[Any, tuple[Any, ...]]]) -> None:
     """Compile kernels for argument types, as far as neither this process nor the disk has them."""
     missing = [(kernel, types) for kernel, types in wanted if not _is_there(kernel, types)]
-    if missing:
-        missing += [(kernel, types) for kernel, types in _rehearsed() if not _is_there(kernel, types)]
+    if not missing:
+        return
+    missing += [(kernel, types) for kernel, types in _rehearsed() if not _is_there(kernel, types)]
     helper = _helper(missing) if len(missing) >= _FEWEST and _may_help() else None
     waiting = list(missing)
-    try:
-        while waiting:
-            kernel, types = waiting.pop(_first_unclaimed(waiting) or 0)
-            kernel.compile(types)
-    except BaseException:
-        if helper is not None:
-            helper.terminate()  # nobody wants what it compiles
-        raise
-    finally:
-        if helper is not None:
-            helper.wait()
+    with NOTICE.while_compiling():
+        try:
+            while waiting:
+                kernel, types = waiting.pop(_first_unclaimed(waiting) or 0)
+                kernel.compile(types)
+        except BaseException:
+            if helper is not None:
+                helper.terminate()  # nobody wants what it compiles
+            raise
+        finally:
+            if helper is not None:
+                helper.wait()
 
 
 def _first_unclaimed(waiting: Sequence[tuple[Any, tuple[Any, ...]]]) -> int | None:

@@ -1,5 +1,6 @@
 """A word on stderr where compiling takes long: once, from the main process, and not where it is unwanted."""
 
+import threading
 import time
 
 import pytest
@@ -37,6 +38,29 @@ def test_nothing_is_said_of_what_is_quick_or_within_another(capsys):
     with notice.while_compiling(), notice.while_compiling():
         pass
     assert capsys.readouterr().err == ""
+
+
+def test_seconds_are_counted_once_whoever_compiles_and_while_it_lasts():
+    notice = Notice(patience=9.0, is_told=True)
+    apart = threading.Event()
+
+    def compile_beside():
+        with notice.while_compiling():
+            apart.wait(9.0)
+
+    thread = threading.Thread(target=compile_beside)
+    began = time.perf_counter()
+    thread.start()
+    with notice.while_compiling(), notice.while_compiling():
+        time.sleep(0.1)
+    assert notice.seconds >= 0.1
+    apart.set()
+    thread.join()
+    lasted = time.perf_counter() - began
+    assert 0.1 <= notice.seconds <= lasted
+    before = notice.seconds
+    time.sleep(0.02)
+    assert notice.seconds == before
 
 
 def test_it_can_be_told_not_to(capsys, monkeypatch):

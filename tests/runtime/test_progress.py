@@ -16,8 +16,11 @@ from dtnumba.growth.forest.bootstrap_rows import Bootstrap
 from dtnumba.growth.forest.drawn_rows import CountDraws
 from dtnumba.rules.select_subset import covers_of, shortest_subsets
 from dtnumba.runtime.kernels import COMPILED, kernel_type
+from dtnumba.runtime.notice import NOTICE
 from dtnumba.runtime.progress import Monitor, Progress, run_heeding, run_stoppable
 from dtnumba.trees.check import check
+
+only_compiled = pytest.mark.skipif(not COMPILED, reason="interpreted, Ctrl-C is heard anywhere")
 
 
 def table(n_rows=300):
@@ -46,6 +49,34 @@ def test_what_has_no_flag_is_left_to_itself():
     assert monitor.in_background(lambda: 7) == 7  # what stopped the work before does not stop this
     with pytest.raises(ZeroDivisionError):
         Monitor(0, None, 1, 1 << 40).in_background(lambda: 1 / 0)
+
+
+def test_seconds_of_compiling_do_not_count():
+    monitor = Monitor(0, 0.2, 1, 1 << 40)
+
+    def compile_first(worked):
+        with NOTICE.while_compiling():
+            time.sleep(0.4)
+        time.sleep(worked)
+
+    assert not monitor.run_function(lambda _: compile_first(0.0), np.zeros(1, np.int64), lambda: 0)
+    assert monitor.run_function(lambda _: compile_first(0.5), np.zeros(1, np.int64), lambda: 0)
+    assert monitor.stopped == "time"
+
+
+FIRST_FOREST = """
+import numpy as np
+from dtnumba import RandomForestClassifier
+X = np.random.default_rng(0).normal(size=(300, 4))
+print(RandomForestClassifier(5, max_seconds=0.5, random_state=0).fit(X, X[:, 0] > 0).n_estimators_)
+"""
+
+
+@only_compiled
+def test_a_first_forest_has_the_time_that_it_is_given(run_python, tmp_path):
+    """Its code takes seconds to compile."""
+    environment = {"NUMBA_CACHE_DIR": tmp_path, "DTNUMBA_QUIET": 1}
+    assert run_python(FIRST_FOREST, **environment).split() == ["5"]
 
 
 @kernel_type
@@ -156,9 +187,6 @@ def interrupted(after):
 def noise(n_rows, n_columns):
     generator = np.random.default_rng(0)
     return generator.normal(size=(n_rows, n_columns)), generator.integers(0, 2, n_rows)
-
-
-only_compiled = pytest.mark.skipif(not COMPILED, reason="interpreted, Ctrl-C is heard anywhere")
 
 
 @only_compiled

@@ -64,7 +64,8 @@ class ForestParams(GrowthParams):
         0: silent; 1: a progress bar on stderr; a callable is given a Progress now and then, and stops the work by
         returning False.
     max_seconds : float or None
-        Stop after so much time, and keep the trees that are finished: ``n_estimators_`` says how many.
+        Stop after so much time, and keep the trees that are finished: ``n_estimators_`` says how many. Seconds in which
+        the process compiles, as in a first fit, do not count.
     importance : "impurity", "impurity_corrected" or "permutation"
         What ``feature_importances_`` holds. "impurity": the share of the decrease of impurity, summing to one; it
         favours columns of many values. "impurity_corrected": the decrease of impurity beyond what the column with its
