@@ -262,8 +262,13 @@ def read_values(y: Any, n_rows: int, caller: str) -> Values:
     if not math.isfinite(largest):
         raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
     if largest > _LARGEST_TARGET:
+        row, output = (int(at) for at in np.argwhere(np.abs(columns) == largest)[0])
+        where = f"row {row}" if columns.shape[1] == 1 else f"row {row}, output {output}"
+        way = f"y / {10.0 ** math.ceil(math.log10(largest / _LARGEST_TARGET)):g}"
         raise ValueError(
-            f"y holds a value as large as {largest}: sums of squares beyond {_LARGEST_TARGET} overflow; divide y"
+            f"y holds {columns[row, output]} in {where}: targets must lie between -{_LARGEST_TARGET:g} and "
+            f"{_LARGEST_TARGET:g}, because sums of their squares, which a tree keeps as impurity, leave float64; "
+            f"pass {way}, and multiply what is predicted by as much"
         )
     if (columns == 0.0).any():
         columns = columns + 0.0  # -0.0 equals 0.0, but a median of the two would not be the same bits in any order

@@ -170,7 +170,8 @@ def test_numbers_that_may_not_be_written_are_copied():
         ([1.0, np.nan], "Input y contains NaN: row 1"),
         ([1.0, None], "Input y contains NaN: row 1"),
         ([1.0, -np.inf], "Input y contains infinity"),
-        ([1.0, -1e200], r"y holds a value as large as 1e\+200: sums of squares .* overflow; divide y"),
+        ([1.0, -3e200], r"y holds -3e\+200 in row 1: targets must lie between -1e\+150 and 1e\+150.*pass y / 1e\+51"),
+        ([[1.0, 2.0], [1.0, 2e150]], r"y holds 2e\+150 in row 1, output 1: .*pass y / 10, and mul"),
     ],
     ids=str,
 )
