@@ -15,7 +15,7 @@ import numpy as np
 from dtnumba.rules.layout import holds
 from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
 from dtnumba.runtime.kernels import inline, kernel_type
-from dtnumba.runtime.progress import launch_stoppable
+from dtnumba.runtime.progress import launch_heeding
 from dtnumba.runtime.tasks import take_ticket
 
 _RULES = 8  # a ticket
@@ -126,5 +126,5 @@ def deletions_of(bits: RowBits, start: np.ndarray, test: np.ndarray, label: np.n
     counts = Deletions(np.zeros(n), np.zeros(n), np.zeros(t), np.zeros(t))
     halt, counter = np.zeros(1, np.int64), np.zeros(1, np.int64)
     task = CountDeletions(bits, start, test, label.astype(np.int64), counts, halt, counter)
-    launch_stoppable(task, workers, halt, len(test) * len(bits.rows))
+    launch_heeding(task, workers, len(test) * len(bits.rows), halt)
     return counts

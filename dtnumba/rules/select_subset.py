@@ -18,12 +18,13 @@ import numpy as np
 from dtnumba.criteria.special_functions import log_gamma
 from dtnumba.runtime import rng
 from dtnumba.runtime.kernels import inline
-from dtnumba.runtime.progress import launch_stoppable
+from dtnumba.runtime.progress import launch_heeding
 from dtnumba.runtime.rng import mix, uniform
 from dtnumba.runtime.tasks import each_item
 
 MOST_FOR_ALL = 10
 N_CLIMBS = 11
+_STEPS_A_ROW = 50  # about how often a choice looks at a row of a rule
 _GAIN = 1e-9  # bits that a flip must save
 _CERTAIN = 1e6  # bits of what was held impossible
 
@@ -266,7 +267,7 @@ def shortest_subsets(covers: Covers, bits: np.ndarray, seed: int, workers: int) 
     halt = np.zeros(1, np.int64)
     scratch += [np.zeros((threads, 4)), halt, np.zeros(1, np.int64)]
     task = SelectRules(covers, bits, log_factorial, job_class, job_climb, key, job_start, value, chosen, *scratch)
-    launch_stoppable(task, threads, halt, len(jobs) * len(covers.row))
+    launch_heeding(task, threads, _STEPS_A_ROW * len(jobs) * len(covers.row), halt)
     kept = np.zeros(n, bool)
     for k in range(n_classes):
         own = np.flatnonzero(job_class == k)

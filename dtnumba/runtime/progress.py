@@ -176,13 +176,14 @@ class Monitor:
 def run_heeding(go: Callable[[bool], None], size: int, halt: Any = None, workers: int = 1) -> None:
     """Call a function, and let Ctrl-C through at once: what it works on then comes to its end by itself, unheeded.
 
+    Python hears of signals in its main thread alone, so in every other one the function is just called.
+
     Parameters
     ----------
     go : function
         Given whether the main thread waits for it. Once left, it must not change what others read.
     size : int
-        About how many steps of some nanoseconds its work takes. What is over before anyone could look is just called,
-        and so is everything in a thread that Python does not tell of Ctrl-C.
+        About how many steps of some nanoseconds its work takes. What is over before anyone could look is just called.
     halt : array, optional
         A flag that ends the work early where it is not 0.
     workers : int
@@ -198,34 +199,14 @@ def run_heeding(go: Callable[[bool], None], size: int, halt: Any = None, workers
         raise monitor.error
 
 
-def launch_heeding(task: Any, workers: int, size: int) -> None:
+def launch_heeding(task: Any, workers: int, size: int, halt: Any = None) -> None:
     """Launch a task of about so many steps; see ``run_heeding``."""
-    run_heeding(lambda entitled: launch(task, workers, entitled=entitled), size, workers=workers)
+    run_heeding(lambda entitled: launch(task, workers, entitled=entitled), size, halt, workers)
 
 
 def launch_beside_heeding(task: Any, workers: int, size: int, steps: int | None = None) -> None:
     """Run a task on threads of its own, of about so many steps; see ``run_heeding``."""
     run_heeding(lambda _: launch_beside(task, workers, steps=steps), size)
-
-
-def run_stoppable(go: Callable[[bool], None], halt: Any, size: int) -> None:
-    """Call a function that ends early where ``halt[0]`` is not 0, and raise what stopped it, such as Ctrl-C.
-
-    It is given whether the main thread waits for it; ``size`` is about how many steps its work takes. Python hears of
-    signals in its main thread alone, so in every other one the function is just called.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        go(False)
-        return
-    monitor = Monitor(0, None, 1, size)
-    monitor.run_function(go, halt, lambda: 0)
-    if monitor.error is not None:
-        raise monitor.error
-
-
-def launch_stoppable(task: Any, workers: int, halt: Any, size: int) -> None:
-    """Launch a task that ends early where ``halt[0]`` is not 0, as ``run_stoppable`` calls a function."""
-    run_stoppable(lambda entitled: launch(task, workers, entitled=entitled), halt, size)
 
 
 def _say(text: str) -> None:

@@ -17,7 +17,7 @@ from dtnumba.growth.forest.drawn_rows import CountDraws
 from dtnumba.rules.select_subset import covers_of, shortest_subsets
 from dtnumba.runtime.kernels import COMPILED, kernel_type
 from dtnumba.runtime.notice import NOTICE
-from dtnumba.runtime.progress import Monitor, Progress, run_heeding, run_stoppable
+from dtnumba.runtime.progress import Monitor, Progress, run_heeding
 from dtnumba.trees.check import check
 
 only_compiled = pytest.mark.skipif(not COMPILED, reason="interpreted, Ctrl-C is heard anywhere")
@@ -251,13 +251,13 @@ def test_what_stops_the_work_is_raised_and_other_threads_are_not_asked():
             time.sleep(0.01)
 
     with interrupted(after=0.1):
-        run_stoppable(work, halt, 1 << 40)
+        run_heeding(work, 1 << 40, halt)
     assert (halt[0], given) == (1, [True])
-    other = threading.Thread(target=run_stoppable, args=(work, halt, 1 << 40))
+    other = threading.Thread(target=run_heeding, args=(work, 1 << 40, halt))
     other.start()
     other.join()
     assert given == [True, False]
-    run_stoppable(given.append, halt, 1)
+    run_heeding(given.append, 1, halt)
     assert given == [True, False, False]
 
 

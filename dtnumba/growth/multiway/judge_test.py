@@ -116,7 +116,7 @@ def _best_place(work, kids, n, n_small, last_small):
     for v in range(n):
         if only >= 0 and v != only:
             continue
-        copy_sums(kids, v, sides, col.SPARE)
+        copy_sums(kids, v, sides, col.ASIDE)
         was_small = not is_large(work, kids, v)
         add_sums(sides, col.MISSING_SUMS, kids, v)
         still = n_small - np.int64(was_small and is_large(work, kids, v))
@@ -125,5 +125,5 @@ def _best_place(work, kids, n, n_small, last_small):
             is_better = found > NO_GAIN and (best < 0 or found > bar + TIE * abs(bar))
             if is_better and (n < 2 or _no_side_is_void(work, kids, n, col.WHOLE)):
                 best, bar = np.int64(v), found
-        copy_sums(sides, col.SPARE, kids, v)
+        copy_sums(sides, col.ASIDE, kids, v)
     return best

@@ -30,7 +30,7 @@ from dtnumba.growth.policies.feature_sampling import AllFeatures, SomeFeatures
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.settings import CATEGORICAL_SPLITS, MERGED, MISSING_POLICIES, NUMERIC_SPLITS, Options
 from dtnumba.runtime.addresses import call_entry, code_for, codes_for, compile_entries, entry_of
-from dtnumba.runtime.progress import run_stoppable
+from dtnumba.runtime.progress import run_heeding
 from dtnumba.tables.binned_table import histogram_of
 from dtnumba.tables.bins import rank_codes
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 _NOT_OTHER = np.empty(0)
+_STEPS_A_SUM = 50  # about how often a value is added to a sum
 _FIRST_NODES = 1 << 12  # for which there is room at first: of very many classes each takes kilobytes
 _MOST_TABLE = 1 << 22  # numbers in the table of a numeric feature
 
@@ -242,8 +243,8 @@ def grow_rows(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[np
     """Grow a tree over the given rows of positive weight; Ctrl-C ends that at once."""
     grown: list[Trees | None] = []
     levels = int((work.n_codes * work.nominal).max(initial=0))
-    size = max(len(rows) * len(work.n_codes), levels * levels) * work.grown.sums.shape[1]
-    run_stoppable(lambda _: grown.append(grow_until(work, rows, weights, bins)), work.halt, size)
+    size = _STEPS_A_SUM * max(len(rows) * len(work.n_codes), levels * levels) * work.grown.sums.shape[1]
+    run_heeding(lambda _: grown.append(grow_until(work, rows, weights, bins)), size, work.halt)
     assert grown[0] is not None
     return grown[0]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from dtnumba.runtime.addresses import call_entry, code_for
 from dtnumba.runtime.kernels import entry, inline, kernel, outlined
-from dtnumba.runtime.progress import run_stoppable
+from dtnumba.runtime.progress import run_heeding
 from dtnumba.runtime.records import own_copy
 from dtnumba.trees.layout import LEAF
 from dtnumba.trees.routing import child_number
@@ -363,7 +363,7 @@ def _prune_stoppably(work: Pruning, n: int) -> bool:
     """Decide about every node of a tree, or until Ctrl-C; return False where the list of cases is full."""
     found: list[Any] = []
     code = code_for(prune_by_cases, work)
-    run_stoppable(lambda _: found.append(call_entry(code, n, 0, 0)), work.halt, n * len(work.state.final))
+    run_heeding(lambda _: found.append(call_entry(code, n, 0, 0)), n * len(work.state.final), work.halt)
     return bool(found[0])
 
 
