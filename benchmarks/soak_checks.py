@@ -121,8 +121,9 @@ def shuffled_rows(case, model):
     if _draws_rows(case) or (given.get("max_bins") is not None and len(case.X) > SAMPLE_ROWS):
         return
     X, order = case.given(slice(N_ASKED)), np.random.default_rng(case.seed).permutation(len(case.X))
-    # What counts by parts of rows, or by the F test, adds up floats
-    but = 1e-9 if hasattr(model, "rules_") or case.kind.name in FLOATS or "fractional" in given.values() else 0.0
+    # Pruners that count parts of rows, rules, and the F test add up floats
+    is_counted_anew = "fractional" in given.values() and given.get("prune") is not None
+    but = 1e-9 if hasattr(model, "rules_") or case.kind.name in FLOATS or is_counted_anew else 0.0
     demand_same(bits(model, X), bits(fitted(case.kept(order), n_jobs=1), X), "the same rows in another order", but=but)
 
 

@@ -1,11 +1,13 @@
 # mypy: ignore-errors
 """Write the test of a node and deal its rows to its children."""
 
+import math
+
 import numpy as np
 
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.judge_test import heaviest_of
-from dtnumba.growth.multiway.node_sums import weight_of
+from dtnumba.growth.multiway.node_sums import to_grain, weight_of
 from dtnumba.growth.multiway.surrogates import child_by_surrogates, heavier_side
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import entry, inline
@@ -210,10 +212,18 @@ def divide(work, node, start, stop):
 
 
 @inline
+def _grain_of_parts(total):
+    """Return the grain of the parts of rows, and the least part: as fine as leaves sums up to a total exact."""
+    exponent = math.frexp(total)[1]
+    return math.ldexp(1.5, exponent), math.ldexp(1.0, exponent - 52)
+
+
+@inline
 def _deal(work, start, stop, fan, goes_to_all):
     """Write the lists of the children one after the other, each in the order of the parent's."""
     scratch, grown, state, n = work.scratch, work.grown, work.grown.state, stop - start
     share = scratch.place  # of each child in the weight of all
+    grain, least = _grain_of_parts(work.limits.total_weight)
     for i in range(n):
         child = scratch.row_child[i]
         if child >= 0:
@@ -240,7 +250,8 @@ def _deal(work, start, stop, fan, goes_to_all):
             for v in range(fan):
                 if share[v] > 0.0:
                     at = scratch.fill[v]
-                    grown.row[at], grown.weight[at] = scratch.row[i], scratch.weight[i] * share[v]
+                    part = to_grain(scratch.weight[i] * share[v], grain)
+                    grown.row[at], grown.weight[at] = scratch.row[i], max(part, least)
                     scratch.fill[v] += 1
     for v in range(fan, 0, -1):
         scratch.fill[v] = scratch.fill[v - 1]

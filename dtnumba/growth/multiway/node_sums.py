@@ -2,6 +2,9 @@
 # ruff: noqa: D102
 """Statistics of rows by the kind of the target. A row of statistics: the numbers of each output, weight, rows.
 
+All sums are exact, so that the order of the rows changes no bit of them: weights are multiples of one unit, of which
+float64 holds as many as they sum to, and numbers are rounded to a multiple of a power of two (``grain_of``).
+
 A kind of target has ``offsets``, where each output's numbers begin, and these methods:
 
 add(sums, k, row, weight)      put a row into sums[k]
@@ -12,6 +15,7 @@ describe(criterion, grown, node, ...)  write the impurity of a node from its row
 score(criterion, sums, a, b)   what a scan maximises for the sides sums[a] and sums[b], averaged over outputs
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -89,6 +93,33 @@ class ClassSums(NamedTuple):
         return total / n_outputs
 
 
+# Weights that sum to more are no repeated rows, and would leave few digits to what they multiply.
+_MOST_REPEATED = 2.0**31
+_MOST_SUM = 1e300
+
+
+@inline
+def grain_of(most):
+    """Return what ``to_grain`` takes to round numbers so that sums which are nowhere larger than ``most`` are exact.
+
+    It is so large that float64 cannot tell numbers beside it which lie closer than the unit they are rounded to: 2**51
+    of these are no less than ``most``. Sums that would leave float64 are not rounded.
+    """
+    return math.ldexp(1.5, math.frexp(most)[1] + 1) if 0.0 < most < _MOST_SUM else 0.0
+
+
+@inline
+def to_grain(number, grain):
+    """Round a number to the unit of a grain."""
+    return (number + grain) - grain
+
+
+@inline
+def _weighed(weight, number, grain, repeats):
+    """Return weight * number in whole units; a weight that ``repeats`` is the row so many times, to the bit."""
+    return weight * to_grain(number, grain) if repeats == 1.0 else to_grain(weight * number, grain)
+
+
 @kernel_type
 class NumberSums(NamedTuple):
     """Sums of w * y of every output, and of w * y * y, or of w * (y - origin), where the criterion asks for these.
@@ -98,19 +129,23 @@ class NumberSums(NamedTuple):
     """
 
     y: np.ndarray  # (n_outputs, n) float64
-    origin: np.ndarray  # (n_outputs,) float64: of the node in hand; zero where it does not move
+    # (n_outputs + n_numbers + 1,) float64 of the node in hand: the origins, zero where these do not move; the grain of
+    # each number; 1 where weights are how often rows are repeated, else 0
+    measure: np.ndarray
     moves: int  # 1: the origin does
     shows_away: int  # 1: the second number is the sum of w * (y - origin), and the first is that of w * y
     offsets: np.ndarray  # (n_outputs + 1,) int64
 
     def add(self, sums, k, row, weight):
-        at = np.int64(0)
-        for o in range(len(self.y)):
-            y = self.y[o, row]
-            away = y - self.origin[o]
-            sums[k, at] += weight * (y if self.shows_away == 1 else away)
+        at, n_outputs = np.int64(0), len(self.y)
+        repeats = self.measure[len(self.measure) - 1]
+        for o in range(n_outputs):
+            y, grain = self.y[o, row], self.measure[n_outputs + at]
+            away = y - self.measure[o]
+            sums[k, at] += _weighed(weight, y if self.shows_away == 1 else away, grain, repeats)
             if self.offsets[1] == 2:
-                sums[k, at + 1] += weight * (away if self.shows_away == 1 else away * away)
+                grain = self.measure[n_outputs + at + 1]
+                sums[k, at + 1] += _weighed(weight, away if self.shows_away == 1 else away * away, grain, repeats)
             at += self.offsets[1]
         sums[k, at] += weight
         sums[k, at + 1] += 1.0
@@ -119,37 +154,49 @@ class NumberSums(NamedTuple):
         return _agree(self.y, rows, start, stop)
 
     def settle(self, grown, node, start, stop):
-        """Write the mean of each output, in two passes to round well, and measure from there."""
-        for o in range(len(self.y)):
+        """Write the mean of each output, in two passes to round well, and what sums are measured in."""
+        n_outputs, total, repeats = len(self.y), 0.0, 1.0
+        for i in range(start, stop):
+            weight = grown.weight[i]
+            total += weight
+            if weight != np.floor(weight):
+                repeats = 0.0
+        repeats = repeats if total <= _MOST_REPEATED else 0.0
+        for o in range(n_outputs):
             low = high = self.y[o, grown.row[start]]
-            total = above = rest = 0.0
             for i in range(start, stop):
                 y = self.y[o, grown.row[i]]
                 low, high = min(low, y), max(high, y)
-                total += grown.weight[i]
+            grain, above, rest = grain_of((high - low) * total), 0.0, 0.0
             for i in range(start, stop):
-                above += grown.weight[i] * (self.y[o, grown.row[i]] - low)
+                above += _weighed(grown.weight[i], self.y[o, grown.row[i]] - low, grain, repeats)
             mean = low + above / total
             for i in range(start, stop):
-                rest += grown.weight[i] * (self.y[o, grown.row[i]] - mean)
+                rest += _weighed(grown.weight[i], self.y[o, grown.row[i]] - mean, grain, repeats)
             grown.value[node, o] = min(max(mean + rest / total, low), high)
+            _write_measure(self, grown, node, o, low, high, total, grain)
+        grown.measure[node, len(self.measure) - 1] = repeats
         resume(self, grown, node)
 
     def resume(self, grown, node):
-        for o in range(len(self.y) if self.moves == 1 else 0):
-            self.origin[o] = grown.value[node, o]
+        for k in range(len(self.measure)):
+            self.measure[k] = grown.measure[node, k]
 
     def describe(self, criterion, grown, node, start, stop):
         n_outputs, n, impurity = len(self.y), self.offsets[len(self.offsets) - 1], 0.0
-        sums, total = grown.sums[node], grown.sums[node, n]
+        sums, total, repeats = grown.sums[node], grown.sums[node, n], self.measure[len(self.measure) - 1]
         for o in range(n_outputs):
             value = grown.value[node, o]
             if loss_of(criterion, value, value) < 0.0:
                 impurity += impurity_of(criterion, sums[self.offsets[o] : self.offsets[o + 1]], total)
             elif not are_equal(self.y[o], grown.row, start, stop):
-                loss = 0.0
+                loss = largest = 0.0
                 for i in range(start, stop):
-                    loss += grown.weight[i] * loss_of(criterion, self.y[o, grown.row[i]], value)
+                    largest = max(largest, loss_of(criterion, self.y[o, grown.row[i]], value))
+                grain = grain_of(largest * total)
+                for i in range(start, stop):
+                    own = loss_of(criterion, self.y[o, grown.row[i]], value)
+                    loss += _weighed(grown.weight[i], own, grain, repeats)
                 impurity += loss / total
         grown.numbers[node, col.IMPURITY] = impurity / n_outputs
 
@@ -160,6 +207,21 @@ class NumberSums(NamedTuple):
             low, high = self.offsets[o], self.offsets[o + 1]
             total += _score_sides(criterion, sums, a, b, low, high, weight_a, weight_b)
         return total / n_outputs
+
+
+@inline
+def _write_measure(target, grown, node, o, low, high, total, grain):
+    """Write where an output is measured from at a node, and the grains of its numbers."""
+    measure, at, origin = grown.measure, len(target.y) + target.offsets[o], 0.0
+    if target.moves == 1:
+        # In whole units, too: targets that are lose nothing then
+        origin = grown.value[node, o]
+        origin = to_grain(origin, grain) if abs(origin) < grain else origin
+    farthest = max(high - origin, origin - low)
+    measure[node, o] = origin
+    measure[node, at] = grain_of(max(high, -low) * total) if target.shows_away == 1 else grain_of(farthest * total)
+    if target.offsets[1] == 2:
+        measure[node, at + 1] = grain_of((farthest if target.shows_away == 1 else farthest * farthest) * total)
 
 
 @inline

@@ -33,6 +33,7 @@ class GrownNodes(NamedTuple):
     keys: np.ndarray  # (m,) uint64: path from the root
     sums: np.ndarray  # (m, n_stats) float64
     value: np.ndarray  # (m, n_outputs) float64 of numbers; (m, 0) of classes, whose sums say it
+    measure: np.ndarray  # (m, ...) float64: what the sums of numbers are measured in, see ``NumberSums``
     frontier: np.ndarray  # (m,) int64: nodes that have a test and wait to be divided
     state: np.ndarray  # (N_STATE,) int64
     row: np.ndarray  # (c,) uint32: rows of the open nodes

@@ -81,7 +81,7 @@ def sums_of(outcome: Any, criterion: Any) -> ClassSums | NumberSums:
     width = 2 if shows_both else getattr(kind, "moments", 1)
     offsets = np.arange(n_outputs + 1, dtype=np.int64) * width
     y, moves = np.ascontiguousarray(outcome.y.T), int(is_centred(kind) or shows_both)
-    return NumberSums(y, np.zeros(n_outputs), moves, int(shows_both), offsets)
+    return NumberSums(y, np.zeros(n_outputs * (1 + width) + 1), moves, int(shows_both), offsets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +164,7 @@ def new_nodes(table: CodedColumns, n_stats: int, n_values: int, n: int, rules: G
         keys=np.empty(m, np.uint64),
         sums=np.empty((m, n_stats)),
         value=np.empty((m, n_values)),
+        measure=np.empty((m, n_values + n_stats - 1 if n_values else 0)),
         frontier=np.empty(m, np.int64),
         state=np.zeros(col.N_STATE, np.int64),
         row=np.empty(2 * n + 2, np.uint32),
@@ -177,7 +178,7 @@ def new_nodes(table: CodedColumns, n_stats: int, n_values: int, n: int, rules: G
 
 
 _FULL = {
-    col.NODES_FULL: ("nodes", "numbers", "keys", "sums", "value", "frontier"),
+    col.NODES_FULL: ("nodes", "numbers", "keys", "sums", "value", "measure", "frontier"),
     col.CASES_FULL: ("row", "weight"),
     col.RAGGED_FULL: ("cuts", "branch", "level", "surrogates", "agreements"),
 }
@@ -205,9 +206,9 @@ def work_on(
 ) -> GrowerContext:
     """Return the arguments of growth over n rows, which are not listed yet; it stops where ``halt[0]`` is not 0."""
     halt = np.zeros(1, np.int64) if halt is None else halt
-    n_stats, n_values = int(sums.offsets[-1]) + 2, 0 if isinstance(sums, ClassSums) else len(sums.origin)
+    n_stats, n_values = int(sums.offsets[-1]) + 2, 0 if isinstance(sums, ClassSums) else len(sums.y)
     if isinstance(sums, NumberSums):
-        sums = sums._replace(origin=np.zeros(n_values))  # one for each tree of a forest
+        sums = sums._replace(measure=np.zeros(len(sums.measure)))  # one for each tree of a forest
     drawing: Any = SomeFeatures(limits.features_key) if limits.n_drawn < len(table.codes) else AllFeatures()
     grown, scratch = new_nodes(table, n_stats, n_values, n, rules), new_scratch(table, n_stats, n, rules)
     codes, n_codes, calls = table.codes, table.n_codes, Calls()

@@ -317,3 +317,42 @@ def test_missing_values_go_where_no_child_of_a_level_is_without_events():
     trees = fit("poisson", X, [1, 0, 1, 0], nominal=[True], categorical_split="multiway").trees_
     assert trees.n_leaves == 2
     assert trees.missing_left[0] == 0  # with level 0, which has no events of its own
+
+
+SHUFFLED = [
+    {"criterion": "squared_error", "numeric_split": "interval"},
+    {"criterion": "squared_error", "missing": "branch", "categorical_split": "multiway"},
+    {"criterion": "poisson", "missing": "surrogate", "categorical_split": "subset"},
+    {"criterion": "squared_error", "missing": "fractional"},
+    {"criterion": "gini", "missing": "fractional", "categorical_split": "multiway"},
+]
+
+
+@interpreted_only
+@pytest.mark.parametrize("scale", [1.0, 1e-150, "tails"])
+@pytest.mark.parametrize("weights", ["none", "whole", "wide"])
+@pytest.mark.parametrize("params", SHUFFLED)
+def test_the_order_of_the_rows_changes_no_bit(params, weights, scale):
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 6, (60, 3)).astype(float), rng.normal(size=60)
+    X[:, 1:][rng.random((60, 2)) < 0.2] = NAN
+    y = np.exp(np.abs(8 * y)) if scale == "tails" else np.abs(y) * scale
+    y = np.digitize(y, np.quantile(y, [0.3, 0.7])) if params["criterion"] == "gini" else y
+    weight = {"none": None, "whole": rng.integers(1, 4, 60), "wide": 10.0 ** rng.uniform(-6, 6, 60)}[weights]
+    nominal, least = np.array([False, False, True]), {"min_samples_leaf": 4}
+    tree = fit(y=y, X=X, weight=weight, nominal=nominal, **params, **least).trees_
+    assert tree.n_nodes > 1
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(60)
+        own = None if weight is None else weight[order]
+        other = fit(y=y[order], X=X[order], weight=own, nominal=nominal, **params, **least).trees_
+        assert same_trees(tree, other)
+
+
+@interpreted_only
+def test_a_weight_of_two_is_the_row_twice_to_the_bit():
+    rng = np.random.default_rng(5)
+    X, y, times = rng.integers(0, 9, (50, 2)).astype(float), rng.normal(size=50), rng.integers(1, 5, 50)
+    weighed = fit("squared_error", X, y, weight=times, numeric_split="interval", max_depth=4).trees_
+    repeated = fit("squared_error", X.repeat(times, 0), y.repeat(times), numeric_split="interval", max_depth=4).trees_
+    assert same_trees(weighed, repeated._replace(n_samples=weighed.n_samples))
