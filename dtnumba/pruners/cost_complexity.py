@@ -96,6 +96,13 @@ class CostComplexity(Pruner):
                 f"{context.trees.n_trees}; pass CostComplexity(alpha=...) or CostComplexity(cp=...)"
             )
         assert context.given is not None
+        assert context.rows is not None
+        n_rows = len(context.rows.weight)
+        if isinstance(self.cv, (int, np.integer)) and self.cv > n_rows:
+            raise ValueError(
+                f"prune={self!r}: folds choose alpha, and cv={self.cv}: must be at most the number of rows, which is "
+                f"{n_rows}; pass fewer folds, as CostComplexity(cv='loo') does, or CostComplexity(alpha=...)"
+            )
         from dtnumba.pruners.engines.alpha_table import alpha_table
 
         table = alpha_table(context.model, *context.given, self.cv, relative=self._is_relative, trees=context.trees)

@@ -164,5 +164,7 @@ def test_folds_choose_alpha_of_trees_of_the_textbooks(learner, form):
 
 
 def test_more_folds_than_rows_are_refused_by_the_name_of_the_parameter():
-    with pytest.raises(ValueError, match="cv=10: must be at most the number of rows, which is 4; pass fewer folds"):
-        DecisionTreeClassifier(prune=CostComplexity()).fit([[1], [2], [3], [4]], [0, 1, 0, 1])
+    said = "prune=.*cv=10: must be at most the number of rows, which is 4; pass fewer folds, as CostComplexity"
+    for pruner in ("cost_complexity", CostComplexity()):
+        with pytest.raises(ValueError, match=said):
+            DecisionTreeClassifier(prune=pruner).fit([[1], [2], [3], [4]], [0, 1, 0, 1])
