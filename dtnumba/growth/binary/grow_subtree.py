@@ -232,7 +232,8 @@ def write_split(job, scratch, node, feature, weight):
         release(job.splitter, growing, scratch.own, node)
         return
     nodes[node, col.FEATURE] = feature
-    nodes[node, col.LEFT_ROWS], nodes[node, col.LAST_LEFT] = where[feature, 0], _wrapped(where[feature, 1])
+    # Of a histogram the first is a weight, which may be large and which nobody reads
+    nodes[node, col.LEFT_ROWS], nodes[node, col.LAST_LEFT] = _wrapped(where[feature, 0]), _wrapped(where[feature, 1])
     nodes[node, col.FIRST_RIGHT], nodes[node, col.MISSING_LEFT] = _wrapped(where[feature, 2]), where[feature, 3]
     growing.numbers[node, col.GAIN] = out.gain[feature]
     growing.numbers[node, col.CUT] = out.cut[feature]

@@ -524,3 +524,14 @@ def test_weights_that_are_no_counts_weigh_random_cuts():
     X, weight = draw.normal(size=(60, 4)), draw.random(60)
     model = ExtraTreesRegressor(1, random_state=0, n_jobs=1).fit(X, X[:, 0] ** 2, sample_weight=weight)
     assert np.allclose(model.predict(X), X[:, 0] ** 2)
+
+
+def test_trees_without_draws_count_rows_by_real_weights_interpreted_too():
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(300, 4)).round(1), rng.random(300)
+    y = (X[:, 0] + X[:, 1] > 0.2) + 2 * (X[:, 2] > 1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    forest = RandomForestClassifier(1, bootstrap=False, max_features=None, random_state=0, n_jobs=1)
+    forest.fit(X, y, sample_weight=weight)
+    alone = DecisionTreeClassifier(max_bins=255, n_jobs=1).fit(X, y, sample_weight=weight)
+    assert np.array_equal(forest.predict(X), alone.predict(X))
