@@ -19,7 +19,7 @@ PACKAGE = Path(dtnumba.__file__).parent
 # Draw rows, by place
 DRAWING = {"validation_fraction": None, "prune": {"reduced_error", "cost_complexity"}, "max_leaf_nodes": {"cv"},
            "windowing": {True}}  # fmt: skip
-FLOATS = {"C45Classifier", "CHAIDClassifier", "CHAIDRegressor"}
+FLOATS = {"C45Classifier"}
 N_ASKED = 300  # rows of which predictions are compared
 
 
@@ -121,7 +121,7 @@ def shuffled_rows(case, model):
     if _draws_rows(case) or (given.get("max_bins") is not None and len(case.X) > SAMPLE_ROWS):
         return
     X, order = case.given(slice(N_ASKED)), np.random.default_rng(case.seed).permutation(len(case.X))
-    # Pruners that count parts of rows, rules, and the F test add up floats
+    # Pruners that count parts of rows, and rules, add up floats
     is_counted_anew = "fractional" in given.values() and given.get("prune") is not None
     but = 1e-9 if hasattr(model, "rules_") or case.kind.name in FLOATS or is_counted_anew else 0.0
     demand_same(bits(model, X), bits(fitted(case.kept(order), n_jobs=1), X), "the same rows in another order", but=but)

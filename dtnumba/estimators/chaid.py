@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.criteria.contract import resolve_criterion
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.estimator import Regressor
 from dtnumba.estimators.bases.fit import predicting
@@ -32,6 +33,7 @@ from dtnumba.growth.chaid.outcome import class_outcome, number_outcome, said_of_
 from dtnumba.growth.chaid.predictors import read_predictors
 from dtnumba.growth.chaid.report import root_tests, same_nodes
 from dtnumba.growth.chaid.to_trees import to_trees
+from dtnumba.growth.targets.reach import in_unit, power_of, restored
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.runtime.side_by_side import expecting
 from dtnumba.runtime.tasks import n_workers
@@ -185,15 +187,17 @@ class ChaidTree(OneTree):
         wanted = [] if self.ordinal_features is None else self.ordinal_features
         ordinal = listed_columns(wanted, table.n_features, table.names, type(self).__name__, "ordinal_features")
         predictors = read_predictors(table, weights, ordinal, int(self.max_numeric_bins), n_workers(self.n_jobs))
-        chaid_outcome = self._chaid_outcome(outcome, weights)
+        power = power_of(outcome, weights.kept)
+        criterion = resolve_criterion(self.criterion, outcome.kind, weights.total)
+        chaid_outcome = self._chaid_outcome(in_unit(outcome, power), weights)
         with expecting(predicting(table, outcome)):
             grown = ChaidGrowth(predictors, chaid_outcome, rules, self._limits()).grown()
         trees = to_trees(grown, predictors, self._predicted(grown, chaid_outcome))
         return {
             **self._learned_from(outcome),
             **_by_node(grown.best),
-            "root_tests_": root_tests(table, predictors, grown, chaid_outcome, rules),
-            "tree_": TreeView(trees, table.n_features, outcome.sizes),
+            "root_tests_": root_tests(table, predictors, grown, chaid_outcome, rules, power),
+            "tree_": TreeView(restored(trees, criterion, power), table.n_features, outcome.sizes),
         }
 
     def _read_features(self, X: Any) -> Any:

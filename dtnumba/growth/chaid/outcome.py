@@ -85,6 +85,15 @@ def said_of_classes(grown: GrownChaid, outcome: ChaidOutcome, *, entropy: bool) 
     return NodeValues(share, total * outcome.units[0], np.maximum(impurity, 0.0))
 
 
+def _exact_sums(
+    numbers: NDArray[np.float64], most: NDArray[np.float64], begins: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the sums of runs, which are at most ``most``, over numbers rounded so that no order changes a bit."""
+    # So large that float64 keeps 51 bits of the largest sum beside it
+    grain = np.repeat(np.where(most > 0.0, np.ldexp(1.5, np.frexp(most)[1] + 1), 0.0), lengths)
+    return np.asarray(np.add.reduceat((numbers + grain) - grain, begins))
+
+
 def said_of_numbers(grown: GrownChaid, outcome: ChaidOutcome) -> NodeValues:
     """Return means, exact where all rows agree, and variances."""
     leaves, begins = _leaves_in_order(grown)
@@ -93,9 +102,10 @@ def said_of_numbers(grown: GrownChaid, outcome: ChaidOutcome) -> NodeValues:
     integers = _summed_up(np.add.reduceat(outcome.weight[rows], begins), leaves, grown)
     total = integers * outcome.units[0]
     low, high = np.minimum.reduceat(y, begins), np.maximum.reduceat(y, begins)
-    mean = low + np.add.reduceat(weight * (y - np.repeat(low, lengths)), begins) / total[leaves]
+    most, span = total[leaves] * (high - low), high - low
+    mean = low + _exact_sums(weight * (y - np.repeat(low, lengths)), most, begins, lengths) / total[leaves]
     mean = np.clip(mean, low, high)
-    inside = np.add.reduceat(weight * (y - np.repeat(mean, lengths)) ** 2, begins)
+    inside = _exact_sums(weight * (y - np.repeat(mean, lengths)) ** 2, most * span, begins, lengths)
     value, impurity = np.zeros(len(grown.start)), np.zeros(len(grown.start))
     value[leaves], impurity[leaves] = mean, inside / total[leaves]
     for node in range(len(value) - 1, -1, -1):

@@ -37,7 +37,12 @@ class PredictorTest(NamedTuple):
 
 
 def root_tests(
-    table: Table, predictors: Predictors, grown: GrownChaid, outcome: ChaidOutcome, rules: MergeRules
+    table: Table,
+    predictors: Predictors,
+    grown: GrownChaid,
+    outcome: ChaidOutcome,
+    rules: MergeRules,
+    power: int = 0,
 ) -> list[PredictorTest]:
     """Return the tests of all predictors at the root; those without a split have no groups.
 
@@ -53,6 +58,8 @@ def root_tests(
         The target.
     rules : MergeRules
         Of the fit.
+    power : int
+        The power of two in whose unit the outcome's numbers are.
 
     """
     found = grown.root
@@ -70,12 +77,13 @@ def root_tests(
         labels = [*_labels(table, predictors, f), None]
         groups = [[labels[code] for code in np.flatnonzero(child == g)] for g in range(n_groups)]
         own, row_child = found.finding[f], child[predictors.codes[f]]
+        own_table = _table_of(row_child, n_groups, outcome, rules)
         tests.append(
             PredictorTest(
                 feature=f,
                 name=name,
                 groups=groups,
-                table=_table_of(row_child, n_groups, outcome, rules),
+                table=np.ldexp(own_table, [0, power, 2 * power]) if power else own_table,
                 statistic=float(own[STATISTIC]),
                 df=float(own[BETWEEN]),
                 df_within=float(own[WITHIN]),

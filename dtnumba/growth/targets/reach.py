@@ -25,15 +25,29 @@ def in_reach(outcome: Any, kept: NDArray[np.uint32], criterion: Any, settings: S
     A criterion that does not say how its impurity grows with the targets (``degree``) is given these as they are.
     """
     degree = getattr(type(criterion), "degree", None)
-    if isinstance(outcome, Labels) or degree is None:
-        return outcome, settings, 0
-    largest = max(float(np.max(outcome.y[kept], initial=0.0)), -float(np.min(outcome.y[kept], initial=0.0)))
-    power = int(np.frexp(largest)[1])
-    if largest == 0.0 or _LOWEST <= power <= _HIGHEST:
+    power = 0 if degree is None else power_of(outcome, kept)
+    if degree is None or power == 0:
         return outcome, settings, 0
     with np.errstate(over="ignore"):
         least = float(np.ldexp(settings.min_decrease, -degree * power))
-        return replace(outcome, y=np.ldexp(outcome.y, -power)), replace(settings, min_decrease=least), power
+    return in_unit(outcome, power), replace(settings, min_decrease=least), power
+
+
+def power_of(outcome: Any, kept: NDArray[np.uint32]) -> int:
+    """Return the power of two in whose unit the targets are within reach, 0 where they are already."""
+    if isinstance(outcome, Labels):
+        return 0
+    largest = max(float(np.max(outcome.y[kept], initial=0.0)), -float(np.min(outcome.y[kept], initial=0.0)))
+    power = int(np.frexp(largest)[1])
+    return 0 if largest == 0.0 or _LOWEST <= power <= _HIGHEST else power
+
+
+def in_unit(outcome: Any, power: int) -> Any:
+    """Return the outcome in the unit of this power of two."""
+    if power == 0:
+        return outcome
+    with np.errstate(over="ignore"):
+        return replace(outcome, y=np.ldexp(outcome.y, -power))
 
 
 def restored(trees: Trees, criterion: Any, power: int) -> Trees:

@@ -399,6 +399,34 @@ def test_trivial_targets_make_one_leaf():
     assert [test.groups for test in model.root_tests_] == [[], []]
 
 
+@pytest.mark.parametrize("power", [-300, -200, -100, 149])
+def test_the_unit_of_the_numbers_changes_no_split(power):
+    rng = np.random.default_rng(0)
+    X, unit = rng.integers(0, 5, (400, 3)).astype(float), 10.0**power
+    y = X[:, 0] + rng.normal(size=400) / 2
+    one, other = CHAIDRegressor().fit(X, y), CHAIDRegressor().fit(X, y * unit)
+    assert one.n_leaves_ > 3
+    assert np.array_equal(one.trees_.feature, other.trees_.feature)
+    assert np.array_equal(one.trees_.branch, other.trees_.branch)
+    assert np.allclose(other.predict(X) / unit, one.predict(X))
+    assert np.allclose(other.statistic_, one.statistic_, equal_nan=True)
+    own, scaled = one.root_tests_[0].table, other.root_tests_[0].table
+    assert np.allclose(scaled[:, 1] / unit, own[:, 1])
+    if abs(power) < 150:
+        assert np.allclose(scaled[:, 2] / unit**2, own[:, 2])
+        assert np.allclose(other.trees_.impurity / unit**2, one.trees_.impurity)
+
+
+def test_the_order_of_the_rows_changes_no_bit():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 5, (300, 3)).astype(float)
+    y, weight = X[:, 0] + rng.normal(size=300), rng.random(300) + 0.01
+    tree = CHAIDRegressor().fit(X, y, weight).trees_
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(300)
+        assert same_trees(tree, CHAIDRegressor().fit(X[order], y[order], weight[order]).trees_)
+
+
 @pytest.mark.skipif(not COMPILED, reason="it is about large tables")
 def test_codes_are_made_a_few_columns_at_a_time():
     """Ranks of all columns at once took four times the memory of the table."""
