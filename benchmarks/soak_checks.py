@@ -71,7 +71,7 @@ def named_arrays(trees, prefix=""):
     """Return the arrays of Trees, and of their surrogates, by name."""
     found = {}
     for name, part in zip(trees._fields, trees, strict=True):
-        found |= named_arrays(part, "surrogate ") if isinstance(part, tuple) else {prefix + name: np.asarray(part)}
+        found |= named_arrays(part, "surrogate ") if hasattr(part, "_fields") else {prefix + name: np.asarray(part)}
     return found
 
 
