@@ -23,6 +23,8 @@ from dtnumba.growth.splitters.contract import (
     fill_table,
     finish_division,
     inherit,
+    keeper,
+    of_keeper,
     prepare_division,
     release,
     score_features,
@@ -96,7 +98,7 @@ class Crew(NamedTuple):
         _fill_together(self, job, scratch, slot, start, stop)
 
     def leave(self, job, scratch, node):
-        release(job.splitter, job.growing, scratch.own, node)
+        release(keeper(job.splitter), job.growing, of_keeper(job.splitter, scratch.own), node)
         self.roots[self.handed[0]] = node + 1
         add_to(self.handed, np.int64(1))
 
@@ -128,13 +130,14 @@ def _divide_together(crew, job, scratch, node):
 
 @outlined
 def _fill_together(crew, job, scratch, slot, start, stop):
-    splitter, p, phase = job.splitter, np.int64(job.n_features), crew.board.phase
-    clear_table(splitter, scratch.own, slot)
+    tables, own = keeper(job.splitter), of_keeper(job.splitter, scratch.own)
+    p, phase = np.int64(job.n_features), crew.board.phase
+    clear_table(tables, own, slot)
     work, rows = (stop - start) * p, start << ROW_BITS | stop
     if not _is_shared(crew, work):
         call_at(job.calls.fill, in_hand(job, scratch), slot, rows, p)
         return
-    by_columns = table_cells(splitter) > _TABLE_CELLS
+    by_columns = table_cells(tables) > _TABLE_CELLS
     if by_columns:
         _describe(crew, _FILL_COLUMNS, rows, np.int64(0), p, _step(work, p, crew.workers))
     else:
@@ -143,7 +146,8 @@ def _fill_together(crew, job, scratch, slot, start, stop):
     _post(crew, job, scratch, work)
     for worker in range(1, 0 if by_columns else crew.workers):
         if crew.took[worker] == phase[_NUMBER]:
-            add_table(splitter, scratch.own, slot, worker_part(crew.scratches, np.int64(worker)).own)
+            other = worker_part(crew.scratches, np.int64(worker)).own
+            add_table(tables, own, slot, of_keeper(job.splitter, other))
 
 
 def _look_alone(crew, job, own_job, scratch, node, first, last, total):
@@ -155,12 +159,13 @@ def _divide_alone(crew, job, scratch, node):
 
 
 def _fill_alone(crew, job, scratch, slot, start, stop):
-    clear_table(job.splitter, scratch.own, slot)
-    fill_table(job.splitter, job.target, scratch.own, slot, start, stop, np.int64(0), np.int64(job.n_features))
+    tables, own = keeper(job.splitter), of_keeper(job.splitter, scratch.own)
+    clear_table(tables, own, slot)
+    fill_table(tables, job.target, own, slot, start, stop, np.int64(0), np.int64(job.n_features))
 
 
 def _leave_alone(crew, job, scratch, node):
-    release(job.splitter, job.growing, scratch.own, node)
+    release(keeper(job.splitter), job.growing, of_keeper(job.splitter, scratch.own), node)
 
 
 def new_crew(scratches, workers, most_roots):
@@ -186,32 +191,32 @@ leave = by_type("leave", _leave_alone)  # leave an open node to whoever grows it
 
 
 @inline
-def _prepare_table(splitter, crew, job, scratch, node):
-    slot = begin(job.splitter, job.growing, job.limits, scratch.own, node)
+def _prepare_table(tables, crew, job, scratch, node):
+    slot = begin(tables, job.growing, job.limits, of_keeper(job.splitter, scratch.own), node)
     if slot >= 0:
         nodes = job.growing.nodes
         fill(crew, job, scratch, slot, np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP]))
 
 
 @inline
-def _hand_on_table(splitter, crew, job, scratch, node, left):
-    growing, nodes = job.growing, job.growing.nodes
-    slot = inherit(splitter, growing, scratch.own, node, left)
+def _hand_on_table(tables, crew, job, scratch, node, left):
+    growing, nodes, own = job.growing, job.growing.nodes, of_keeper(job.splitter, scratch.own)
+    slot = inherit(tables, growing, own, node, left)
     if slot >= 0:
         small = smaller_child(nodes, left)
         fill(crew, job, scratch, slot, np.int64(nodes[small, col.START]), np.int64(nodes[small, col.STOP]))
-        subtract(splitter, growing, scratch.own, node, left, slot)
+        subtract(tables, growing, own, node, left, slot)
 
 
-def _prepare_nothing(splitter, crew, job, scratch, node):
-    begin(splitter, job.growing, job.limits, scratch.own, node)
+def _prepare_nothing(tables, crew, job, scratch, node):
+    begin(tables, job.growing, job.limits, of_keeper(job.splitter, scratch.own), node)
 
 
-def _hand_on_nothing(splitter, crew, job, scratch, node, left):
-    inherit(splitter, job.growing, scratch.own, node, left)
+def _hand_on_nothing(tables, crew, job, scratch, node, left):
+    inherit(tables, job.growing, of_keeper(job.splitter, scratch.own), node, left)
 
 
-# Prepare to look at a node, and hand on to the children of a divided one what they can use.
+# Prepare to look at a node, and hand on to the children of a divided one what they can use; asked of a ``keeper``.
 prepare = by_having("fill_table", _prepare_table, _prepare_nothing)
 hand_on = by_having("fill_table", _hand_on_table, _hand_on_nothing)
 
@@ -305,7 +310,8 @@ def help_out(crew, job, scratch, leads, worker):
     tables = with_own(scratch, with_tables_of(job.splitter, scratch.own, leads.own))
     looking = Subtree(job, with_candidates(with_features(tables, leads.features), leads.candidates))
     own = Subtree(job, scratch)
-    spare = spare_slot(job.splitter, scratch.own)
+    keeping, kept = keeper(job.splitter), of_keeper(job.splitter, scratch.own)
+    spare = spare_slot(keeping, kept)
     word = np.int64(look_at(board.word))
     while not is_closed(word):
         n_looks += 1
@@ -316,7 +322,7 @@ def help_out(crew, job, scratch, leads, worker):
                 if phase[_KIND] == _FILL_ROWS:
                     if number != phase[_NUMBER]:
                         number = crew.took[worker] = phase[_NUMBER]
-                        clear_table(job.splitter, scratch.own, spare)
+                        clear_table(keeping, kept, spare)
                     returned = _do_item(crew, job, looking, own, spare, k)
                 else:
                     returned = _do_item(crew, job, looking, looking, phase[_SLOT], k)

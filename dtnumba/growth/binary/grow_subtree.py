@@ -20,7 +20,15 @@ from dtnumba.growth.policies.interactions import allowed, note_parent
 from dtnumba.growth.policies.monotonic import bound_children, for_node
 from dtnumba.growth.policies.node_order import is_best_first, pop, push
 from dtnumba.growth.policies.significance_test import NoTest, rejects
-from dtnumba.growth.splitters.contract import divide, divide_share, fill_table, release, score_features
+from dtnumba.growth.splitters.contract import (
+    divide,
+    divide_share,
+    fill_table,
+    keeper,
+    of_keeper,
+    release,
+    score_features,
+)
 from dtnumba.growth.splitters.scans.scan_packed_bins import MOST_CUTS
 from dtnumba.growth.targets.contract import (
     around,
@@ -191,7 +199,7 @@ def _seek(crew, job, own_job, scratch, node):
     weight, n_candidates = weight_of(target, total), np.int64(0)
     if weight >= 2.0 * limits.min_weight_leaf and not is_pure(target, total, splitter, start, stop):
         rank_rows(target, splitter, start, stop)
-        prepare(splitter, crew, job, scratch, node)
+        prepare(keeper(splitter), crew, job, scratch, node)
         last, varying, whole = min(limits.n_drawn, p), np.int64(0), around(target, total, scratch.work)
         while varying == 0 and n_candidates < p:
             draw(job.features, scratch, growing.keys[node], n_candidates, last)
@@ -229,7 +237,7 @@ def write_split(job, scratch, node, feature, weight):
         or rejects(limits.test, job, scratch, node, feature)
     ):
         nodes[node, col.FEATURE] = col.LEAF
-        release(job.splitter, growing, scratch.own, node)
+        release(keeper(job.splitter), growing, of_keeper(job.splitter, scratch.own), node)
         return
     nodes[node, col.FEATURE] = feature
     # Of a histogram the first is a weight, which may be large and which nobody reads
@@ -319,7 +327,7 @@ def grow_below(crew, subtree, job, scratch, root, floor):
         border = part_rows(crew, job, scratch, node)
         add_children(growing, limits, node, border, left)
         constrain_children(job, scratch, node, left)
-        hand_on(job.splitter, crew, job, scratch, node, left)
+        hand_on(keeper(job.splitter), crew, job, scratch, node, left)
         small = smaller_child(nodes, left)
         large = 2 * left + 1 - small
     for i in range(n_frontier):
@@ -374,7 +382,8 @@ def fill_some_columns(subtree, slot, rows, columns):
     """Add a range of rows to a range of columns of a table."""
     own, mask = own_copy(subtree), (np.int64(1) << ROW_BITS) - 1
     start, stop, first, last = rows >> ROW_BITS, rows & mask, columns >> ROW_BITS, columns & mask
-    fill_table(own.job.splitter, own.job.target, own.scratch.own, slot, start, stop, first, last)
+    splitter, scratch = own.job.splitter, own.scratch.own
+    fill_table(keeper(splitter), own.job.target, of_keeper(splitter, scratch), slot, start, stop, first, last)
     return np.int64(0)
 
 

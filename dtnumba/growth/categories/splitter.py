@@ -22,21 +22,12 @@ from dtnumba.growth.policies.feature_sampling import side_by_side
 from dtnumba.growth.splitters.candidates import CONSTANT, NOTHING
 from dtnumba.growth.splitters.coded_rows import part_two_rows_by_code, with_code_table
 from dtnumba.growth.splitters.contract import (
-    add_table,
-    begin,
-    clear_table,
     divide,
     divide_share,
-    fill_table,
     finish_division,
-    inherit,
     prepare_division,
-    release,
     score_features,
     shares_of_division,
-    spare_slot,
-    subtract,
-    table_cells,
     with_codes,
     with_rows,
     with_tables_of,
@@ -102,32 +93,14 @@ class _Splits:
     def keeps_tables(self):
         return getattr(self.inner, "keeps_tables", False)
 
-    def begin(self, growing, limits, own, node):
-        return begin(self.inner, growing, limits, own.inner, node)
+    def keeper(self):
+        return self.inner
 
-    def inherit(self, growing, own, node, left):
-        return inherit(self.inner, growing, own.inner, node, left)
-
-    def subtract(self, growing, own, node, left, slot):
-        subtract(self.inner, growing, own.inner, node, left, slot)
-
-    def table_cells(self):
-        return table_cells(self.inner)
-
-    def spare_slot(self, own):
-        return spare_slot(self.inner, own.inner)
+    def of_keeper(self, own):
+        return own.inner
 
     def with_tables_of(self, own, other):
         return around_inner(own, with_tables_of(self.inner, own.inner, other.inner))
-
-    def clear_table(self, own, slot):
-        clear_table(self.inner, own.inner, slot)
-
-    def fill_table(self, target, own, slot, start, stop, first, last):
-        fill_table(self.inner, target, own.inner, slot, start, stop, first, last)
-
-    def add_table(self, own, slot, other):
-        add_table(self.inner, own.inner, slot, other.inner)
 
     def shares_of_division(self, job, node):
         first, last, work = shares_of_division(self.inner, job, node)
@@ -141,9 +114,6 @@ class _Splits:
 
     def finish_division(self, job, scratch, node, borders, step):
         return finish_division(self.inner, job, with_own(scratch, scratch.own.inner), node, borders, step)
-
-    def release(self, growing, own, node):
-        release(self.inner, growing, own.inner, node)
 
     def score_features(self, job, scratch, node, first, last, total):
         if first == 0:

@@ -29,6 +29,11 @@ spare_slot(own)                        the table of a worker that is never kept
 table_cells()                          how many numbers a table has
 with_tables_of(own, other)             a worker's scratch with the tables of another one's
 
+and where another splitter within does that, from ``begin`` to here, so that it is asked instead:
+
+keeper()                               the splitter within
+of_keeper(own)                         its part of a worker's scratch
+
 and for a tree that several threads grow together; left out, one thread divides a node:
 
 shares_of_division(job, node)          (first, last, work): ``divide`` as a range that can be cut into pieces
@@ -89,6 +94,14 @@ def _no_slot(splitter, own):
     return np.int64(0)
 
 
+def _itself(splitter):
+    return splitter
+
+
+def _whole_scratch(splitter, own):
+    return own
+
+
 def _own_tables(splitter, own, other):
     return own
 
@@ -108,6 +121,7 @@ subtract, clear_table = by_type("subtract", _no_table_left), by_type("clear_tabl
 fill_table, add_table = by_type("fill_table", _nothing_filled), by_type("add_table", _no_tables)
 spare_slot, table_cells = by_type("spare_slot", _no_slot), by_type("table_cells", _no_cells)
 with_tables_of = by_type("with_tables_of", _own_tables)
+keeper, of_keeper = by_type("keeper", _itself), by_type("of_keeper", _whole_scratch)
 
 
 def _same(splitter, codes):
