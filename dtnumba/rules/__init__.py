@@ -10,4 +10,5 @@ term_tests                        the tests that terms of decision lists are mad
 term_search                       the best term of some rows
 decision_list                     rules of few tests, one after another, learned greedily
 dnf                               formulas in disjunctive normal form
+prime_implicants                  the shortest of few variables
 """
