@@ -144,7 +144,7 @@ if COMPILED:
     _HINTS["aarch64"] = _HINTS["arm64"] = "llvm.aarch64.hint", [1]
 
     @intrinsic
-    def _hint(typingctx):
+    def hint(typingctx):
         def codegen(context, builder, signature, args):
             name, numbers = _HINTS.get(platform.machine().lower(), (None, []))
             if name:
@@ -161,7 +161,7 @@ if COMPILED:
 
 else:
 
-    def _hint():
+    def hint():
         pass
 
 
@@ -213,7 +213,7 @@ def phase_in(word):
 def rest(board, n_looks):
     """Wait a little, more the oftener one has looked in vain; return 1 where that was a nap."""
     if n_looks < _LOOKS or board.yield_at == 0:
-        _hint()
+        hint()
     elif n_looks < _LOOKS + _YIELDS:
         let_go(board.yield_at, 0)
     else:

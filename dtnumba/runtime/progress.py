@@ -66,7 +66,7 @@ class Monitor:
         """
         if not self._is_short():
             self._tell_of_compiling(task)
-        return self.run_function(lambda entitled: launch(task, workers, entitled=entitled), halt, count)
+        return self.run_function(lambda _: launch_beside(task, workers), halt, count)
 
     def run_function(self, go: Callable[[bool], None], halt: Any, count: Callable[[], int]) -> bool:
         """Call a function, given whether the main thread waits for it; return whether it was stopped before its end."""

@@ -2,7 +2,7 @@
 # ruff: noqa: D103
 """A task runs on several workers, which take tickets for its items: in the one parallel loop of the package, or beside.
 
-Forests and predictions run in the loop. A single tree, and the tables it is grown on, run on threads beside this one.
+Predictions run in the loop. Trees, and the tables they are grown on, run on threads beside this one.
 """
 
 import _thread

@@ -1,6 +1,6 @@
 # mypy: ignore-errors
 # ruff: noqa: D102
-"""Many trees in one ``prange``: each tree is grown, numbered and described by the worker that drew its ticket.
+"""Many trees in one launch: each tree is grown, numbered and described by the worker that drew its ticket.
 
 All trees read the same codes; a worker's room is allocated once. A tree sees its sample as weights over the rows it
 drew. Once a node's rows fit into the level-2 cache, their codes and labels are copied side by side and its subtree is
@@ -23,7 +23,16 @@ from dtnumba.growth.binary.grow_subtree import (
     most_nodes,
     new_scratch,
 )
-from dtnumba.growth.forest.arena import ROWS_AHEAD, Arena, Ends, n_levels_kept, new_arena, put_away, trees_of_arena
+from dtnumba.growth.forest.arena import (
+    ROWS_AHEAD,
+    Arena,
+    Ends,
+    n_finished,
+    n_levels_kept,
+    new_arena,
+    put_away,
+    trees_of_arena,
+)
 from dtnumba.growth.forest.bootstrap_rows import list_rows, sample, weigh
 from dtnumba.growth.nodes import (
     Job,
@@ -255,14 +264,16 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
     if are_loaded(codes) and codes[-1].kind is not None:
         _CALLS[codes[-1].kind] = calls
     task = task._replace(job=task.job._replace(calls=calls))
-    parts = []
+    parts, is_alone = [], workers == 1
     while True:
-        stopped = run(task, workers)
+        stopped = run(task, 1 if is_alone else workers)
         parts.append(trees_of_arena(task.arena))
-        if not stopped and task.arena.done[0] == 0:
+        n_grown = n_finished(task.arena)
+        if not stopped and n_grown == 0 and is_alone:
             msg = "a tree has more nodes and classes than memory has room for: make it smaller (max_depth)"
             raise MemoryError(msg)
-        first = task.first + int(task.arena.done[0])
+        is_alone = workers == 1 or n_grown == 0  # later trees may have taken the room of the first
+        first = task.first + n_grown
         if stopped or first >= n_trees:
             break
         last = _end_of_round(first, n_trees)
