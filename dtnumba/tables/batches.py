@@ -145,7 +145,7 @@ class _Source:
             if not _is_empty(batch):
                 table = self._read(batch, k)
                 for _, cells in table.row_blocks():
-                    yield from _cut(cells)
+                    yield from _cut(cells if table.sparse is None else cells._replace(flat=cells.flat.copy()))
                 del table, cells
             k += 1  # noqa: SIM113  enumerate would hold the last batch while the next one is made
             del batch

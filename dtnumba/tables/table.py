@@ -117,13 +117,24 @@ class Table:
         return cells_of(column)
 
     def row_blocks(self) -> Iterator[tuple[int, Cells]]:
-        """Yield dense parts that cover the rows, each with its first row: one part, or several where sparse."""
+        """Yield dense parts that cover the rows, each with its first row: one part, or several where sparse.
+
+        A part of several is there until the next one is asked for, which takes its memory: only what is stored is
+        written, and wiped out again.
+        """
         if self.cells is not None:
             yield 0, self.cells
             return
-        rows, n_together = self.sparse.tocsr(), max(1, BLOCK_CELLS // self.n_features)
+        rows, n_together = self.sparse.tocsr(), min(self.n_rows, max(1, BLOCK_CELLS // self.n_features))
+        block = np.zeros((n_together, self.n_features), rows.dtype)
+        flat, first_cell = block.reshape(-1), np.arange(n_together) * self.n_features
         for start in range(0, self.n_rows, n_together):
-            yield start, cells_of(rows[start : start + n_together].toarray())
+            ends = rows.indptr[start : start + n_together + 1]
+            n, stored = len(ends) - 1, slice(ends[0], ends[-1])
+            at = np.repeat(first_cell[:n], np.diff(ends)) + rows.indices[stored]
+            flat[at] = rows.data[stored]
+            yield start, cells_of(block[:n])
+            flat[at] = 0.0
 
     def values_at(self, rows: ArrayLike, columns: ArrayLike) -> NDArray[np.float64]:
         """Return the values of the pairs (rows[k], columns[k])."""

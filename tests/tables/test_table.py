@@ -6,6 +6,7 @@ import pytest
 from strategies import same_trees
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor
+from dtnumba.tables import table as tables
 from dtnumba.tables.categories import LearnedLevels
 from dtnumba.tables.cells import cells_of
 from dtnumba.tables.table import Seen, Table, read_table
@@ -164,9 +165,26 @@ def test_sparse_zeros_duplicates_and_missing_values_mean_what_scipy_means():
         assert np.array_equal(written_out(table), expected, equal_nan=True)
         rows, columns = np.indices((4, 2)).reshape(2, -1)
         assert np.array_equal(table.values_at(rows, columns), np.ravel(expected), equal_nan=True)
-        blocks = [cells.flat.reshape(-1, 2) for _, cells in read_table(matrix, "Tree", Seen(2, None)).row_blocks()]
+        blocks = [
+            cells.flat.reshape(-1, 2).copy() for _, cells in read_table(matrix, "Tree", Seen(2, None)).row_blocks()
+        ]
         assert np.array_equal(np.concatenate(blocks), expected, equal_nan=True)
         assert signature(matrix) == before
+
+
+def test_a_part_of_sparse_rows_holds_nothing_of_the_one_before(monkeypatch):
+    sparse = pytest.importorskip("scipy.sparse")
+    monkeypatch.setattr(tables, "BLOCK_CELLS", 7 * 3)
+    matrix = sparse.random(40, 7, 0.3, format="csr", random_state=0, dtype=np.float32)
+    matrix.data[::5] = np.nan
+    table, found, places = read_table(matrix, "Tree", Seen(7, None)), [], set()
+    for first, cells in table.row_blocks():
+        assert first == sum(map(len, found))
+        found.append(cells.flat.reshape(-1, 7)[: cells.n_rows].copy())
+        places.add(cells.flat.ctypes.data)
+    np.testing.assert_array_equal(np.concatenate(found), matrix.toarray())
+    assert len(found) == 14
+    assert len(places) == 1  # nothing is allocated for each
 
 
 def test_sparse_dtypes_become_floats():

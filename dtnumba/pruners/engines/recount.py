@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from dtnumba.prediction.walk_tree import leaves_of, pack
 from dtnumba.pruners.contract import Rows
 from dtnumba.pruners.engines.route_rows import describe_nodes
 from dtnumba.runtime.tasks import n_workers
-from dtnumba.tables.cells import cells_of
+from dtnumba.tables.cells import cells_of, values_of
 from dtnumba.tables.table import Table
 from dtnumba.trees.layout import BY_SHARE, LEAF, Trees, count_up, depths, one_tree
 from dtnumba.trees.routing import as_asked
@@ -73,10 +74,14 @@ def leaves_in_trees(trees: Trees, table: Features, workers: int) -> list[NDArray
 
 def dense_cells(table: Features) -> Cells:
     """Return all rows as one dense part, written out where they are sparse or codes."""
-    blocks = [cells for _, cells in table.row_blocks()]
-    if len(blocks) == 1:
-        return blocks[0]
-    return cells_of(np.concatenate([cells.flat.reshape(cells.n_rows, cells.n_columns) for cells in blocks]))
+    parts = table.row_blocks()
+    first, cells = next(parts)
+    if cells.n_rows == table.n_rows:
+        return cells
+    whole = np.empty((table.n_rows, cells.n_columns), cells.flat.dtype)
+    for first, cells in chain([(first, cells)], parts):
+        whole[first : first + cells.n_rows] = values_of(cells)
+    return cells_of(whole)
 
 
 class CountedTree(NamedTuple):
