@@ -79,8 +79,8 @@ def dense_cells(table: Features) -> Cells:
     if cells.n_rows == table.n_rows:
         return cells
     whole = np.empty((table.n_rows, cells.n_columns), cells.flat.dtype)
-    for first, cells in chain([(first, cells)], parts):
-        whole[first : first + cells.n_rows] = values_of(cells)
+    for at, part in chain([(first, cells)], parts):
+        whole[at : at + part.n_rows] = values_of(part)
     return cells_of(whole)
 
 
