@@ -25,7 +25,7 @@ from dtnumba.growth.splitters.candidates import FIRST_ABOVE as KIND
 from dtnumba.growth.splitters.candidates import LAST_BELOW as WHICH
 from dtnumba.growth.splitters.scans.scan_rows import scan_order
 from dtnumba.growth.targets.leaf_values import row_at, row_in_order
-from dtnumba.runtime.kernels import inline
+from dtnumba.runtime.kernels import inline, outlined
 from dtnumba.tables.presort import MISSING, NEW
 
 
@@ -50,6 +50,7 @@ def _key_by_medians(target, splitter, own, f, start, stop, m):
         own.keys[j] = own.by_level[own.present[j]]
 
 
+@outlined
 def arrange_by_rows(target, splitter, job, scratch, node, f):
     """Write the categories of a node and the order in which they are cut; return how many there are."""
     own, nodes = scratch.own, job.growing.nodes
@@ -66,6 +67,7 @@ def arrange_by_rows(target, splitter, job, scratch, node, f):
     return m
 
 
+@outlined
 def score_ranks(target, splitter, job, scratch, node, f, total):
     """Write the best binary split on a category among the candidates; return CONSTANT, BARREN or FOUND."""
     own, nodes, out = scratch.own, job.growing.nodes, scratch.candidates
