@@ -103,7 +103,7 @@ def test_what_the_system_refuses_is_a_memory_error():
     try:
         with pytest.raises(MemoryError, match=f"no room for {8 * LARGE} bytes"):
             sparse_empty(LARGE, np.float64)
-        arena = arenas.new_arena(1000, 1 << 20, 2, 0)  # asks for less until it is given
+        arena = arenas.new_arena(1000, 1 << 19, 2, 0)  # asks for less until it is given
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
     assert 1000 <= len(arena.missing_left) < arenas.ARENA_BYTES // arenas._NODE_BYTES

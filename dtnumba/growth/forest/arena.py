@@ -215,6 +215,7 @@ def n_levels_kept(splitter, n_rows):
 
 def new_arena(capacity, n_trees, width, most_levels, *, lists_shares=False):
     """Allocate room for trees of at most ``capacity`` nodes; what no node touches costs no memory."""
+    start, stop = np.zeros((3, n_trees), np.int64), np.zeros((3, n_trees), np.int64)
     nodes = max(capacity, min(n_trees * capacity, ARENA_BYTES // (_NODE_BYTES + (0 if lists_shares else 8 * width))))
     levels = max(most_levels, min(n_trees * most_levels, ARENA_BYTES // 4))
     shares = min(nodes * width, ARENA_BYTES // 12) if lists_shares else 0
@@ -232,7 +233,6 @@ def new_arena(capacity, n_trees, width, most_levels, *, lists_shares=False):
                 raise
             nodes, levels, shares = max(capacity, nodes // 2), max(most_levels, levels // 2), shares // 2
     (done, full, mixed), used = (np.zeros(1, np.int64) for _ in range(3)), np.zeros((3, 1), np.int64)
-    start, stop = np.zeros((3, n_trees), np.int64), np.zeros((3, n_trees), np.int64)
     places, shares = (done, full, mixed, used, start, stop), (share_stop, share_class, share)
     return Arena(*places, ints, missing_left, floats, value, *shares, level_stop, level)
 
