@@ -249,11 +249,12 @@ def child(name, side, scale, threads):
         return fitted
 
     seconds, began, held = [], time.perf_counter(), 0
-    if job.target.memory or job.target.megabytes:
-        held = peak_above(work)
-    else:
-        work()
+    work()
     first = time.perf_counter() - began  # what is left to compile is in it; it stands for all where it is long
+    if job.target.memory or job.target.megabytes:
+        fitted = None
+        held = peak_above(work)  # of another fit: the first one loads kernels, some 20 MB
+        began = time.perf_counter() - first  # of what follows
     if first > LONG:
         seconds = [first]
     while not seconds or (first <= LONG and len(seconds) < REPEATS and time.perf_counter() - began < ENOUGH + first):
