@@ -80,7 +80,7 @@ def _walk_together(task, row, stop, walks, bases):
     for j in range(n_walks):
         walks[j] = np.uint32(task.root)
         bases[j] = np.uint64(cells.offset + min(row + j, stop - 1) * cells.row_step)
-    step = np.uint64(cells.column_step)
+    step = np.int64(cells.column_step).view(np.uint64)  # it may be negative
     for _ in range(task.depth):
         moved = np.uint32(0)
         for first in range(0, n_walks, _N_WALKS):
