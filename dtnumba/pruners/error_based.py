@@ -12,7 +12,8 @@ import numpy as np
 from dtnumba.pruners.contract import Pruner, is_number, pruner
 from dtnumba.pruners.engines.binomial_bound import binomial_upper
 from dtnumba.pruners.engines.by_depth import cut_where_cheaper
-from dtnumba.pruners.engines.fractional_subtree_raising import Costs, extra_of_leaves, pruned_with_cases
+from dtnumba.pruners.engines.expected_errors import Costs, extra_of_leaves
+from dtnumba.pruners.engines.fractional_subtree_raising import pruned_with_cases
 from dtnumba.tables.costs import counted_by_cost
 from dtnumba.trees.layout import BY_SHARE, joined
 

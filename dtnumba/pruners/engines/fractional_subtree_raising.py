@@ -6,20 +6,34 @@ becomes the cheapest of a leaf, its heaviest branch with all its cases, and what
 gets the cases of its new place, and is gone over again. No recursion: the nodes on the child down stand on a stack, and
 the cases of each behind those of its parent. A kernel allocates nothing; where the list of cases is full it stops, and
 the caller begins again with more room.
+
+A branch on trial has its own cases counted already. Where none of them and of its siblings' is in parts, only these go
+down the branch; else all are listed anew, because parts depend on one another.
 """
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.pruners.engines.case_lists import (
+    ENTERED,
+    FRESH,
+    Cases,
+    Pruning,
+    RaisingState,
+    RoutingColumns,
+    list_children,
+    new_raising_state,
+    sum_cases,
+    unit_of,
+)
+from dtnumba.pruners.engines.expected_errors import Costs, cost_of_leaf
 from dtnumba.runtime.addresses import call_entry, code_for
-from dtnumba.runtime.kernels import entry, inline, kernel, outlined
+from dtnumba.runtime.kernels import entry, inline, outlined
 from dtnumba.runtime.progress import run_heeding
 from dtnumba.runtime.records import own_copy
-from dtnumba.trees.layout import LEAF
 from dtnumba.trees.routing import child_number
 from dtnumba.trees.subtrees import depth_levels, rebuilt
 
@@ -30,182 +44,16 @@ if TYPE_CHECKING:
     from dtnumba.trees.subtrees import Level
 
 
-FRESH, ENTERED = 0, 1
 # Weights of two branches that differ by this share are equal: parts of rows add up to them in different ways.
 _EQUAL = 1e-9
 
 
-class Costs(NamedTuple):
-    """The cost of a leaf: its errors, and those that a confidence level adds."""
-
-    log_confidence: float
-    z: float
-    high: float  # share of what is left that is added where nearly all rows are errors
-    slack: float  # by how much a leaf, or a raised branch, may cost more and still win
-    raises: bool
-    adds: bool  # False: nothing is added to the errors made
-
-
-class Cases(NamedTuple):
-    """Lists of cases; the list of a node is a range of them."""
-
-    row: np.ndarray  # (c,) int64
-    weight: np.ndarray  # (c,) float64
-    child: np.ndarray  # (c,) int64 scratch: number of the child each goes to, -1 for a missing value
-    class_of: np.ndarray  # (n,) int64: of each row of the table
-
-
-class RaisingState(NamedTuple):
-    """A tree of m nodes while it is pruned: which node stands at each place, and its rows."""
-
-    is_leaf: np.ndarray  # (m,) bool
-    final: np.ndarray  # (m,) int64: the node at each place
-    counts: np.ndarray  # (m, K) float64: weight of each class
-    n_rows: np.ndarray  # (m,) int64
-    cost: np.ndarray  # (m,) float64
-    share: np.ndarray  # (m,) float64: of each place in what its parent's known cases weigh
-    weight: np.ndarray  # (m,) float64 of each place
-    start: np.ndarray  # (m,) int64: where the cases of each place begin
-    stop: np.ndarray  # (m,) int64
-    used: np.ndarray  # (m,) int64: how many cases are listed in front of those of the children
-    phase: np.ndarray  # (m,) int64: FRESH or ENTERED
-    next_child: np.ndarray  # (m,) int64: to look at
-    path: np.ndarray  # (m,) int64
-    other: np.ndarray  # (m, 3) int64: the stack of a branch on trial
-    sums: np.ndarray  # (K,) float64
-    parts: np.ndarray  # (m,) float64: weight of each child of a node at hand
-    fill: np.ndarray  # (m,) int64
-
-
-class RoutingColumns(NamedTuple):
-    """The columns of Trees that say where a row goes."""
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    branch_start: np.ndarray
-    branch: np.ndarray
-    cut_start: np.ndarray
-    cut: np.ndarray
-    level_start: np.ndarray
-    level: np.ndarray
-    share: np.ndarray
-
-
-class Pruning(NamedTuple):
-    """The arguments of the kernels."""
-
-    trees: RoutingColumns
-    cells: object
-    cases: Cases
-    state: RaisingState
-    costs: Costs
-    halt: np.ndarray  # (1,) int64: not 0 where pruning is to stop, and what it found will be dropped
-
-
-@inline
-def _normal_extra(n, errors, z, high):
-    """Return U of a leaf that made one error or more, by the normal approximation of the binomial distribution."""
-    e, squared = errors + 0.5, z * z
-    if e >= n:
-        return high * max(n - errors, 0.0)
-    inside = squared * (e * (1.0 - e / n) + squared / 4.0)
-    return n * (e + squared / 2.0 + math.sqrt(max(inside, 0.0))) / (n + squared) - errors
-
-
-@inline
-def _extra(log_confidence, z, high, n, errors):
-    """Return U(n, errors): how many more errors a leaf of weight n > 0 is expected to make than it made."""
-    none = -n * math.expm1(log_confidence / n)
-    if errors < 1e-6:
-        return none
-    if errors < 0.9999:
-        return none + errors * (_normal_extra(n, 1.0, z, high) - none)
-    return _normal_extra(n, errors, z, high)
-
-
-@kernel
-def extra_of_leaves(log_confidence, z, high, n, errors, out):
-    """Write U(n, errors) of every leaf to ``out``; 0 for a leaf without rows. All (leaves,) float64."""
-    for i in range(len(n)):
-        out[i] = _extra(log_confidence, z, high, n[i], errors[i]) if n[i] > 0.0 else 0.0
-
-
-@inline
-def _cost(costs, sums):
-    """Return the expected errors of a leaf with these weights of the classes."""
-    n = largest = 0.0
-    for k in range(len(sums)):
-        n += sums[k]
-        largest = max(largest, sums[k])
-    errors = n - largest
-    if costs.adds and n > 0.0:
-        return errors + _extra(costs.log_confidence, costs.z, costs.high, n, errors)
-    return errors
-
-
-@inline
-def _sum_cases(cases, start, stop, sums):
-    """Write the weight of each class in cases start .. stop - 1 to ``sums``."""
-    for k in range(len(sums)):
-        sums[k] = 0.0
-    for i in range(start, stop):
-        sums[cases.class_of[cases.row[i]]] += cases.weight[i]
-
-
 @outlined
-def _list_children(work, node, start, stop, used, keeps):
-    """List the cases of the children of a node behind ``used``; return the new end, -1 where there is no room.
+def _cost_through(work, node, start, stop, used, most):
+    """Return the cost of a subtree with other cases, which are listed already; -1 where there is no room for them.
 
-    state.fill[v] becomes where those of child v begin, fill[v + 1] where they end; with ``keeps``, shares are kept.
+    What is more than ``most`` need not be known: then it is infinite.
     """
-    trees, cells, cases, state = work.trees, work.cells, work.cases, work.state
-    left, fan = np.int64(trees.left[node]), np.int64(trees.right[node] - trees.left[node] + 1)
-    parts, fill, known, feature = state.parts, state.fill, 0.0, np.int64(trees.feature[node])
-    for v in range(fan):
-        parts[v], fill[v] = 0.0, 0
-    fill[fan] = 0
-    at, n_missing = cells.offset + feature * cells.column_step, np.int64(0)
-    for i in range(start, stop):
-        child = child_number(trees, node, np.float64(cells.flat[at + cases.row[i] * cells.row_step]))
-        cases.child[i] = child
-        if child >= 0:
-            parts[child] += cases.weight[i]
-            known += cases.weight[i]
-            fill[child + 1] += 1
-        else:
-            n_missing += 1
-    for v in range(fan):
-        parts[v] = parts[v] / known if known > 0.0 else trees.share[left + v]
-        fill[v + 1] += n_missing if parts[v] > 0.0 else 0
-        if keeps:
-            state.share[left + v] = parts[v]
-    fill[0] = used
-    for v in range(fan):
-        fill[v + 1] += fill[v]
-    end = fill[fan]
-    if end > len(cases.row):
-        return np.int64(-1)
-    for i in range(start, stop):
-        child = cases.child[i]
-        if child >= 0:
-            cases.row[fill[child]], cases.weight[fill[child]] = cases.row[i], cases.weight[i]
-            fill[child] += 1
-        else:
-            for v in range(fan):
-                if parts[v] > 0.0:
-                    cases.row[fill[v]], cases.weight[fill[v]] = cases.row[i], cases.weight[i] * parts[v]
-                    fill[v] += 1
-    for v in range(fan, 0, -1):
-        fill[v] = fill[v - 1]
-    fill[0] = used
-    return end
-
-
-@outlined
-def _cost_through(work, node, start, stop, used):
-    """Return the cost of a subtree with other cases, which are listed already; -1 where there is no room for them."""
     trees, cases, state, costs = work.trees, work.cases, work.state, work.costs
     other, total, top = state.other, 0.0, 1
     other[0, 0], other[0, 1], other[0, 2] = node, start, stop
@@ -215,10 +63,12 @@ def _cost_through(work, node, start, stop, used):
         at, start, stop = other[top, 0], other[top, 1], other[top, 2]
         used = max(first, stop)
         if state.is_leaf[at] or stop == start:
-            _sum_cases(cases, start, stop, state.sums)
-            total += _cost(costs, state.sums)
+            sum_cases(cases, start, stop, state.sums)
+            total += cost_of_leaf(costs, state.sums)
+            if total > most:
+                return np.inf
             continue
-        end = _list_children(work, at, start, stop, used, False)
+        end = list_children(work, at, start, stop, used, False)
         if end < 0:
             return -1.0
         for v in range(trees.right[at] - trees.left[at] + 1):
@@ -228,20 +78,83 @@ def _cost_through(work, node, start, stop, used):
     return total
 
 
+@outlined
+def _add_cases(work, node, start, stop):
+    """Add cases to the leaves that they come to below a node; return False where one would go on in parts."""
+    trees, cells, cases, state = work.trees, work.cells, work.cases, work.state
+    trial = state.n_trials[0]
+    for i in range(start, stop):
+        row, at = cases.row[i], np.int64(node)
+        begin = cells.offset + row * cells.row_step
+        state.reached[at] = trial
+        while not state.is_leaf[at]:
+            feature = np.int64(trees.feature[at])
+            child = child_number(trees, at, np.float64(cells.flat[begin + feature * cells.column_step]))
+            if child < 0:
+                return False
+            at = state.final[trees.left[at] + child]
+            state.reached[at] = trial
+        state.added[at, cases.class_of[row]] += cases.weight[i]
+    return True
+
+
+@outlined
+def _cost_with_added(work, node):
+    """Return the cost of a subtree with the cases that were added to its leaves, and take these away again."""
+    trees, state, costs = work.trees, work.state, work.costs
+    other, sums, trial = state.other, state.sums, state.n_trials[0]
+    total, top, other[0, 0] = 0.0, 1, node
+    while top > 0:
+        top -= 1
+        at = other[top, 0]
+        if state.reached[at] != trial:
+            total += state.cost[at]
+        elif state.is_leaf[at]:
+            for k in range(len(sums)):
+                sums[k] = state.counts[at, k] + state.added[at, k]
+                state.added[at, k] = 0.0
+            total += cost_of_leaf(costs, sums)
+        else:
+            for child in range(trees.left[at], trees.right[at] + 1):
+                other[top, 0] = state.final[child]
+                top += 1
+    return total
+
+
+@inline
+def _cost_raised(work, place, heaviest, most):
+    """Return the cost of the heaviest child of a place with all its cases, if it is not above ``most``; -1: no room.
+
+    Where no case is in parts, those of the other children alone go through it.
+    """
+    trees, state = work.trees, work.state
+    node, stands = state.final[place], state.final[heaviest]
+    if not (state.has_parts[node] or state.has_parts[stands]):
+        state.n_trials[0] += 1
+        is_whole = True
+        for child in range(trees.left[node], trees.right[node] + 1):
+            if is_whole and child != heaviest:
+                is_whole = _add_cases(work, stands, state.start[child], state.stop[child])
+        cost = _cost_with_added(work, stands)
+        if is_whole:
+            return cost
+    return _cost_through(work, stands, state.start[place], state.stop[place], state.used[place], most)
+
+
 @inline
 def _arrive(work, place):
     """Count the cases of a node and list those of its children; return False where there is no room."""
     trees, cases, state, costs = work.trees, work.cases, work.state, work.costs
     node = state.final[place]
     start, stop = state.start[place], state.stop[place]
-    _sum_cases(cases, start, stop, state.counts[node])
+    sum_cases(cases, start, stop, state.counts[node])
     state.n_rows[node], state.weight[place] = stop - start, 0.0
     for k in range(state.counts.shape[1]):
         state.weight[place] += state.counts[node, k]
-    state.cost[node], state.phase[place] = _cost(costs, state.counts[node]), ENTERED
+    state.cost[node], state.phase[place] = cost_of_leaf(costs, state.counts[node]), ENTERED
     if state.is_leaf[node]:
         return True
-    end = _list_children(work, node, start, stop, state.used[place], True)
+    end = list_children(work, node, start, stop, state.used[place], True)
     if end < 0:
         return False
     left = np.int64(trees.left[node])
@@ -263,20 +176,22 @@ def _decide(work, place):
         kept += state.cost[state.final[child]]
         if state.weight[child] >= most * (1.0 - _EQUAL):
             most, heaviest = state.weight[child], np.int64(child)
-    start, stop, leaf, branch = state.start[place], state.stop[place], state.cost[node], np.inf
+    leaf, branch, allowed = state.cost[node], np.inf, costs.slack + 1e-12 * kept
     stands = state.final[heaviest]
     if costs.raises and not state.is_leaf[stands]:
-        branch = _cost_through(work, stands, start, stop, state.used[place])
+        branch = _cost_raised(work, place, heaviest, kept + allowed)
         if branch < 0.0:
             return -1
-    hair = 1e-12 * kept
-    if leaf <= min(branch, kept) + costs.slack + hair:
+    if leaf <= min(branch, kept) + allowed:
         state.is_leaf[node] = True
-    elif branch <= kept + costs.slack + hair:
+        state.has_parts[node] = False
+    elif branch <= kept + allowed:
         state.final[place] = stands
         return 1
     else:
         state.cost[node] = kept
+        for child in range(trees.left[node], trees.right[node] + 1):
+            state.has_parts[node] |= state.has_parts[state.final[child]]
     return 0
 
 
@@ -315,31 +230,6 @@ def prune_by_cases(given, n, _, __):
     return np.int64(1)
 
 
-def new_raising_state(trees: Trees, n_classes: int) -> RaisingState:
-    """Return the state of a tree before pruning."""
-    m = trees.n_nodes
-    whole, real = (np.zeros(m + 1, dtype) for dtype in (np.int64, np.float64))
-    return RaisingState(
-        is_leaf=trees.feature == LEAF,
-        final=np.arange(m),
-        counts=np.zeros((m, n_classes)),
-        n_rows=whole.copy(),
-        cost=real.copy(),
-        share=np.ones(m),
-        weight=real.copy(),
-        start=whole.copy(),
-        stop=whole.copy(),
-        used=whole.copy(),
-        phase=whole.copy(),
-        next_child=whole.copy(),
-        path=whole.copy(),
-        other=np.zeros((m + 1, 3), np.int64),
-        sums=np.zeros(n_classes),
-        parts=real.copy(),
-        fill=whole.copy(),
-    )
-
-
 def pruned_with_cases(
     trees: Trees, asked: Trees, cells: Any, codes: Any, weight: NDArray[np.float64], costs: Costs
 ) -> Trees:
@@ -350,11 +240,13 @@ def pruned_with_cases(
     kept, n_classes = np.flatnonzero(weight), trees.value.shape[1]
     shape = RoutingColumns(**{name: getattr(asked, name) for name in RoutingColumns._fields})
     n, room, is_whole = len(kept), 16 * len(kept) + 1024, False  # what no list reaches takes no memory
+    grain, least = unit_of(weight)
+    exact = np.maximum((weight[kept] + grain) - grain, least)
     while not is_whole:
         lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
         cases, state = Cases(*lists, np.asarray(codes, np.int64)), new_raising_state(trees, n_classes)
-        cases.row[:n], cases.weight[:n] = kept, weight[kept]
-        is_whole = _prune_stoppably(Pruning(shape, cells, cases, state, costs, np.zeros(1, np.int64)), n)
+        cases.row[:n], cases.weight[:n] = kept, exact
+        is_whole = _prune_stoppably(Pruning(shape, cells, cases, state, costs, grain, least, np.zeros(1, np.int64)), n)
         room *= 2
     return _counted(trees, state)
 
