@@ -12,7 +12,7 @@ import numpy as np
 from dtnumba.estimators.bases.classical import ClassicalParams, ClassicalTree
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.parameters import PRUNER, Legal, is_real, one_of, parameter, whole, yes_or_no
-from dtnumba.growth.multiway.c45 import C45Options, first_windows, grow_c45, window_size
+from dtnumba.growth.multiway.c45 import C45Options, first_windows, grow_c45, uncut_columns, window_size
 from dtnumba.prediction.fractional import mixtures_of
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.pruners.engines.collapse import collapsed
@@ -21,7 +21,6 @@ from dtnumba.pruners.engines.recount import dense_cells
 from dtnumba.pruners.error_based import ErrorBased
 from dtnumba.pruners.reduced_error import ReducedError
 from dtnumba.runtime.tasks import n_workers
-from dtnumba.tables.cells import values_of
 from dtnumba.tables.weights import fixed_weights
 from dtnumba.trees.layout import BY_SHARE, LEAF
 from dtnumba.trees.routing import as_asked
@@ -152,7 +151,9 @@ class C45Classifier(ClassicalTree, C45Params):
             variant=self.variant,
             n_jobs=self.n_jobs,
         )
-        trees = grow_c45(table, outcome, weights, options)
+        trees, uncut = grow_c45(table, outcome, weights, options)
+        if not self.windowing:  # a window holds too few values to tell
+            _warn_of_uncut(table, uncut, float(self.min_gap), 7)
         pruner = self._pruner()
         if not self.collapse or (pruner is not None and pruner.held_out is not None):
             return trees
@@ -161,11 +162,11 @@ class C45Classifier(ClassicalTree, C45Params):
     _policy_of_missing = BY_SHARE
 
     def _learned_trees(self, data: TrainingData) -> Trees:
-        _warn_of_small_ranges(data.table, float(self.min_gap))
         if not self.windowing:
             return super()._learned_trees(data)
         table, outcome = data.table, data.outcome
         counts, judge = fixed_weights(data.weight, table.n_rows), ErrorBased(float(self.confidence))
+        _warn_of_uncut(table, uncut_columns(table, counts, float(self.min_gap), self.n_jobs), float(self.min_gap), 5)
         trials: list[tuple[float, int, Trees]] = []
         for start in first_windows(outcome.codes[:, 0], counts, data.seed, N_TRIALS):
             trees = self._pruned(data, self._windowed(table, outcome, counts, start))
@@ -213,21 +214,8 @@ class C45Classifier(ClassicalTree, C45Params):
         )
 
 
-def _largest_gap(values: NDArray[Any]) -> float:
-    """Return how far a value lies from the next one at most."""
-    return float(np.diff(np.unique(values[~np.isnan(values)])).max())
-
-
-def _warn_of_small_ranges(table: Any, min_gap: float) -> None:
+def _warn_of_uncut(table: Any, found: list[int], min_gap: float, stacklevel: int) -> None:
     """Warn of columns of several numbers that ``min_gap`` keeps from ever being cut."""
-    found = []
-    for first, cells in table.numbers():
-        values = values_of(cells)
-        low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
-        with np.errstate(invalid="ignore", over="ignore"):
-            # In a larger range than that, some neighbours are farther apart.
-            closer = np.flatnonzero((high > low) & (high - low <= len(values) * min_gap))
-            found += [first + int(j) for j in closer if _largest_gap(values[:, j]) <= min_gap]
     if found:
         name = found[0] if table.names is None else repr(table.names[found[0]])
         more = f", and {len(found) - 1} more column{'s' * (len(found) > 2)}," if len(found) > 1 else ""
@@ -235,5 +223,5 @@ def _warn_of_small_ranges(table: Any, min_gap: float) -> None:
             f"column {name}{more} cannot be cut: no value lies farther than min_gap={min_gap:g} from the next one. "
             "Multiply the column, or lower min_gap",
             UserWarning,
-            stacklevel=5,
+            stacklevel=stacklevel,
         )

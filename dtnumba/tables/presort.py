@@ -18,6 +18,7 @@ from dtnumba.runtime.tasks import each_item
 NEW = np.uint32(1 << 31)  # its value differs from the one before
 MISSING = np.uint32(1 << 30)  # it has no value; such records close the sequence
 ROW = np.uint32((1 << 30) - 1)
+RANK_BITS = np.uint64(32)  # by which a key holds a rank above a place
 DIGIT_BITS = 11  # a pass: 3 passes for float32, 6 for float64; a pass where all digits agree is skipped
 _BUCKETS = 1 << DIGIT_BITS
 SHORT_BITS, SHORT_ROWS = 8, 2000
@@ -227,6 +228,40 @@ class RankColumns(NamedTuple):
                 if not is_missing(keys[i]):
                     self.distinct[to * n + rank] = bits_from_key(keys[i], self.form)
             self.codes[rows[i], to] = rank
+        self.n_codes[to] = rank if is_missing(keys[n - 1]) else rank + 1
+
+
+@each_item
+class RankInOrder(NamedTuple):
+    """Write the keys of columns in order, each its value's rank among the distinct ones and its row's place in kept."""
+
+    cells: object
+    form: Format
+    scratch: SortScratch
+    kept: np.ndarray
+    orders: np.ndarray  # (q, n) uint64 out: rank << 32 | place, ascending; a missing value ranks last
+    first: int  # order of column 0
+    distinct: np.ndarray  # (q * n,) bits out, ascending
+    n_codes: np.ndarray  # (q,) int64 out
+    counter: np.ndarray
+
+    def n_items(self):
+        return self.cells.n_columns
+
+    def do_item(self, column, worker):
+        n, own = len(self.kept), pick_sort_scratch(self.scratch, worker)
+        load_column(self.cells, column, self.kept, self.form, own)
+        for i in range(n):
+            own.rows[i] = i
+        swapped = sort_by_key(own, n)
+        keys, rows = (own.other_keys, own.other_rows) if swapped else (own.keys, own.rows)
+        to, rank = self.first + column, -1
+        for i in range(n):
+            if i == 0 or keys[i] != keys[i - 1]:
+                rank += 1
+                if not is_missing(keys[i]):
+                    self.distinct[to * n + rank] = bits_from_key(keys[i], self.form)
+            self.orders[to, i] = (np.uint64(rank) << RANK_BITS) | np.uint64(rows[i])
         self.n_codes[to] = rank if is_missing(keys[n - 1]) else rank + 1
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.growth.forest.bootstrap_rows import draw_rows
-from dtnumba.growth.multiway.train import CodedColumns, coded, grow_until, rules_of, sums_of, work_on
+from dtnumba.growth.multiway.coded_columns import CodedColumns, coded
+from dtnumba.growth.multiway.train import grow_until, rules_of, sums_of, work_on
 from dtnumba.growth.policies.feature_sampling import SomeFeatures
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.targets.reach import restored
@@ -60,7 +61,7 @@ def _one_tree(plan: ForestPlan, tree: int, halt: Any) -> Trees | None:
     work = work_on(general.table, general.sums, plan.criterion, limits, rules, len(rows), halt=halt)
     if isinstance(work.drawing, SomeFeatures):
         work = work._replace(drawing=SomeFeatures(features_key))
-    return grow_until(work, rows, weights, general.table.bins)
+    return grow_until(work, general.table, rows, weights)
 
 
 def grow_many(plan: ForestPlan, first: int, n_trees: int, monitor: Monitor) -> Trees | None:

@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.criteria.classification import Entropy, x_log_x
+from dtnumba.criteria.classification import Entropy
 from dtnumba.criteria.contract import NO_GAIN, TIE
 from dtnumba.growth import columns as col
-from dtnumba.growth.multiway.train import coded, grow_rows, rules_of, sums_of, work_on
+from dtnumba.growth.multiway.coded_columns import in_order
+from dtnumba.growth.multiway.train import grow_rows, rules_of, sums_of, work_on
 from dtnumba.growth.nodes import Limits
 from dtnumba.growth.policies.monotonic import AnyShape
 from dtnumba.growth.policies.significance_test import NoTest
 from dtnumba.growth.settings import MERGED, Options
 from dtnumba.runtime import rng
-from dtnumba.runtime.kernels import kernel_type
+from dtnumba.runtime.hands import Hands
+from dtnumba.runtime.kernels import kernel, kernel_type
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.floats import AtFloats
 from dtnumba.trees.layout import count_up
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dtnumba.growth.multiway.coded_columns import CodedColumns
     from dtnumba.tables.binned_table import Features
     from dtnumba.tables.floats import Bits
     from dtnumba.tables.labels import Labels
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from dtnumba.trees.layout import Trees
 
 
+_FEW_VALUES = 100_000  # NumPy searches them before a kernel is compiled
 _HAIR = 1e-6  # sums of weights are compared with so much play
 _BELOW_AVERAGE = 1e-3  # a gain may lack so much of the average
 _LEAST_SHARE, _MOST_OF_CUT = 0.1, 25.0  # of the rows of an average class; a side of a cut never needs more rows
@@ -47,11 +51,11 @@ _LEAST_SHARE, _MOST_OF_CUT = 0.1, 25.0  # of the rows of an average class; a sid
 
 class _QuinlanFields(NamedTuple):
     table: np.ndarray  # as in Entropy
-    values: np.ndarray  # the values of all columns end to end, ascending in each
+    steps: np.ndarray  # of the codes of all columns end to end: by how many codes another must be above it
     first_code: np.ndarray  # (p + 1,) int64: where those of a column begin
+    far: np.ndarray  # (p,) int64: the most steps of a column
     is_wide: np.ndarray  # (p,) bool: columns of so many categories that they are no part of the average
     min_objects: float
-    min_gap: float  # values no farther apart are not parted
     n_classes: int
     is_charged: bool  # whether a cut pays for the choice among cuts
     has_floor: bool  # whether a gain below average disqualifies
@@ -69,19 +73,20 @@ class QuinlanRatio(_QuinlanFields):
     impurity = Entropy.impurity
     score = Entropy.score
 
-    def x_log_x(self, x):
-        return x_log_x(self, x)
+    term, score_of_terms = Entropy.term, Entropy.score_of_terms
 
     def information(self, share):
         return -share * math.log2(share) if share > 0.0 else 0.0
 
-    def is_candidate(self, feature, last, following, below, above):
-        first = self.first_code[feature]
-        if self.values[first + following] <= self.values[first + last] + self.min_gap:
-            return False
-        least = _LEAST_SHARE * (below + above) / self.n_classes
-        least = self.min_objects if least <= self.min_objects else min(least, _MOST_OF_CUT)
-        return below >= least - _HAIR and above >= least - _HAIR
+    def is_parted(self, feature, last, following):
+        # In a small node codes lie far apart, and what is not read cannot be waited for.
+        return following - last >= self.far[feature] or following - last >= np.int64(
+            self.steps[self.first_code[feature] + last]
+        )
+
+    def least_side(self, weight):
+        least = _LEAST_SHARE * weight / self.n_classes
+        return (self.min_objects if least <= self.min_objects else min(least, _MOST_OF_CUT)) - _HAIR
 
     def min_margin(self, weight):
         return self.margin * weight
@@ -132,13 +137,14 @@ def quinlan_ratio(bins, nominal, n_rows, total, n_classes, options):
     is_wide = nominal & (bins.n_codes >= 0.3 * n_rows)
     if is_wide.all():
         is_wide[:] = False
+    steps, far = _steps_to_part(bins.low, bins.first_code, float(options.min_gap), n_workers(options.n_jobs))
     return QuinlanRatio(
         table=Entropy.for_fit(total, len(nominal)).table,
-        values=bins.low.astype(np.float64),
+        steps=steps,
+        far=far,
         first_code=np.asarray(bins.first_code, np.int64),
         is_wide=is_wide,
         min_objects=float(options.min_objects),
-        min_gap=float(options.min_gap),
         n_classes=n_classes,
         is_charged=bool(options.mdl_correction),
         has_floor=bool(options.average_gain_rule),
@@ -146,6 +152,41 @@ def quinlan_ratio(bins, nominal, n_rows, total, n_classes, options):
         least_information=1e-6 if is_j48 else 1e-3,
         bar=1e-6 if is_j48 else -1e-3,
     )
+
+
+def _steps_to_part(low, first_code, min_gap, workers):
+    """Return how many codes above each one the first is whose value is more than ``min_gap`` above its own.
+
+    And the most of each column. A byte each, where that suffices: nodes look them up at random.
+    """
+    n_codes = np.diff(first_code)
+    parts, far = [np.empty(0, np.uint8)] * len(n_codes), np.ones(len(n_codes), np.int64)
+
+    def write(f, _=0):
+        own, steps = low[first_code[f] : first_code[f + 1]].astype(np.float64), np.ones(n_codes[f], np.uint32)
+        if min_gap > 0.0 and len(low) < _FEW_VALUES:
+            steps[:] = np.searchsorted(own, own + min_gap, side="right") - np.arange(len(own))
+        elif min_gap > 0.0:
+            _write_steps(own, min_gap, steps)
+        most = far[f] = int(steps.max(initial=1))
+        parts[f] = steps.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32)
+
+    with Hands(workers if len(low) >= _FEW_VALUES else 1) as hands:
+        hands.each(write, len(n_codes))
+    return np.concatenate(parts), far
+
+
+@kernel
+def _write_steps(values, min_gap, steps):
+    """Do as ``_steps_to_part`` for one column, in one walk along it.
+
+    values (v,) float64 · steps (v,) uint32 out
+    """
+    reach = np.int64(0)
+    for code in range(len(values)):
+        while reach < len(values) and values[reach] <= values[code] + min_gap:
+            reach += 1
+        steps[code] = reach - code
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,10 +208,11 @@ class C45Options:
         return Options(missing="fractional", categorical_split=split, empty_leaves=True, two_suffice=True)
 
 
-def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Options) -> Trees:
-    """Grow one tree over the rows of positive weight."""
+def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Options) -> tuple[Trees, list[int]]:
+    """Grow one tree over the rows of positive weight; return it, and which columns ``min_gap`` keeps from being cut."""
     kept = weights.kept
-    own = coded(table, kept, None, n_workers(options.n_jobs))
+    workers = n_workers(options.n_jobs)
+    own = in_order(table, kept, workers)
     n_classes = int(outcome.sizes[0])
     criterion = quinlan_ratio(own.bins, own.nominal.astype(bool), len(kept), weights.total, n_classes, options)
     sums = sums_of(outcome, criterion)
@@ -190,7 +232,20 @@ def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Opt
     )
     work = work_on(own, sums, criterion, limits, rules_of(options.tests(), criterion, sums), len(kept))
     weight = np.asarray(weights.integers[kept] * weights.unit, np.float64)
-    return at_values(grow_rows(work, kept, weight, own.bins), own.bins, table.bits)
+    trees = grow_rows(work, own, kept, weight, workers)
+    return at_values(trees, own.bins, table.bits), _uncut(own, criterion.steps)
+
+
+def uncut_columns(table: Features, weights: Weights, min_gap: float, n_jobs: int | None) -> list[int]:
+    """Return the columns of several numbers no two of which, side by side, lie farther apart than ``min_gap``."""
+    own = in_order(table, weights.kept, n_workers(n_jobs))
+    return _uncut(own, _steps_to_part(own.bins.low, own.bins.first_code, min_gap, n_workers(n_jobs))[0])
+
+
+def _uncut(own: CodedColumns, steps: NDArray[Any]) -> list[int]:
+    first, ends = own.bins.first_code[:-1], own.bins.first_code[1:]
+    numbers = np.flatnonzero((own.nominal == 0) & (own.n_codes > 1))
+    return [int(f) for f in numbers if (steps[first[f] : ends[f] - 1] > 1).all()]
 
 
 def at_values(trees: Trees, bins: Any, bits: Bits) -> Trees:

@@ -8,7 +8,7 @@ from dtnumba.growth.categories.ordering import normalise
 from dtnumba.growth.categories.subset_search import MOST_TRIED
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.criterion_hooks import min_margin, selection_score
-from dtnumba.growth.multiway.group_rows import groups_of
+from dtnumba.growth.multiway.group_rows import begin_node, groups_of
 from dtnumba.growth.multiway.judge_test import is_large
 from dtnumba.growth.multiway.merge_categories import merge_groups
 from dtnumba.growth.multiway.node_sums import add_sums, are_equal, clear, copy_sums, rows_of, score, subtract, weight_of
@@ -20,21 +20,24 @@ _STILL = 1e-12
 
 
 @entry
-def find_category_split(work, feature, start, stop):
+def find_category_split(work, feature, node, _):
     """Write the split with a child for each category, its gain and information; return 1 where it varies, else 0."""
-    if are_equal(work.codes[feature], work.grown.row, start, stop):
+    begin_node(work, node)
+    start, stop = work.grown.nodes[node, col.START], work.grown.nodes[node, col.STOP]
+    if are_equal(work.codes[work.code_at[feature]], work.grown.row, start, stop):
         work.scratch.gain[feature], work.scratch.information[feature] = NO_GAIN, 0.0
         return np.int64(0)
-    n, n_values = _begin(work, feature, start, stop)
+    n, n_values = _begin(work, feature, node)
     if n_values > 0:
         _split_all(work, feature, n)
     return np.int64(n_values > 0)
 
 
 @entry
-def find_two_way_split(work, feature, start, stop):
+def find_two_way_split(work, feature, node, _):
     """Write the best binary split of the categories, its gain and information; return 1 where it varies, else 0."""
-    n, n_values, is_sought = _begin_groups(work, feature, start, stop)
+    begin_node(work, node)
+    n, n_values, is_sought = _begin_groups(work, feature, node)
     if is_sought:
         learns = work.rules.missing == col.LEARNED and rows_of(work.target, work.scratch.sides, col.MISSING_SUMS) > 0.0
         if _best_binary_split(work, n, learns):
@@ -43,9 +46,10 @@ def find_two_way_split(work, feature, start, stop):
 
 
 @entry
-def find_merged_split(work, feature, start, stop):
+def find_merged_split(work, feature, node, _):
     """Write the split into merged groups of categories, its gain and information; return 1 where it varies, else 0."""
-    n, n_values, is_sought = _begin_groups(work, feature, start, stop)
+    begin_node(work, node)
+    n, n_values, is_sought = _begin_groups(work, feature, node)
     if is_sought:
         n_children = merge_groups(work, n)
         if n_children > 0:
@@ -54,7 +58,7 @@ def find_merged_split(work, feature, start, stop):
 
 
 @inline
-def _begin(work, feature, start, stop):
+def _begin(work, feature, node):
     """Return how many categories a node has, and 2 for several, 1 for one and missing values, 0 for nothing to split.
 
     Their sums are in scratch.table, their codes in scratch.code.
@@ -62,7 +66,7 @@ def _begin(work, feature, start, stop):
     scratch, rules = work.scratch, work.rules
     scratch.gain[feature], scratch.information[feature], scratch.test[col.TESTED] = NO_GAIN, 0.0, feature
     scratch.test[col.N_TEST_CUTS] = 0
-    n = scratch.test[col.N_GROUPS] = groups_of(work.context, feature, start, stop)
+    n = scratch.test[col.N_GROUPS] = groups_of(work.context, feature, node)
     is_value = rows_of(work.target, scratch.sides, col.MISSING_SUMS) > 0.0 and (
         rules.missing in (col.LEARNED, col.BRANCH)
     )
@@ -70,12 +74,12 @@ def _begin(work, feature, start, stop):
 
 
 @inline
-def _begin_groups(work, feature, start, stop):
+def _begin_groups(work, feature, node):
     """Return (categories of the node, 2, 1 or 0 as ``_begin`` says, whether their groups are still to be found).
 
     One category and missing values that have a child of their own are one split, which is judged here.
     """
-    n, n_values = _begin(work, feature, start, stop)
+    n, n_values = _begin(work, feature, node)
     if n_values == 1 and work.rules.missing == col.BRANCH:
         _split_all(work, feature, n)
         return n, n_values, False

@@ -3,9 +3,11 @@
 
 A criterion that has these methods decides; for the others all cuts are candidates, and free.
 
-is_candidate(feature, last, following, below, above) -> bool
-    Whether a cut between two codes of a number is a candidate, with these weights on its sides. Its cuts are found by
-    ``entropy_cut``, which asks for x_log_x(x) -> float as well.
+is_parted(feature, last, following) -> bool
+    Whether a cut between two codes of a number is a candidate. Its cuts are found by ``entropy_cut``, and the criterion
+    has the terms of entropy.
+least_side(weight) -> float
+    Weight that each side of a candidate must have, of a node where rows of this weight have a value.
 min_margin(weight) -> float
     Margin of score by which a cut must beat the best one so far, at a node of this weight; ties and near-ties keep the
     first one.
@@ -18,11 +20,11 @@ selection_score(score, below, above, weight_below, weight_above, weight) -> floa
 from dtnumba.runtime.kernels import by_type
 
 
-def _every_cut(criterion, feature, last, following, below, above):
+def _every_cut(criterion, feature, last, following):
     return True
 
 
-def _no_term(criterion, x):
+def _any_weight(criterion, weight):
     return 0.0
 
 
@@ -38,7 +40,7 @@ def _score_alone(criterion, score, below, above, weight_below, weight_above, wei
     return score
 
 
-is_candidate, x_log_x = by_type("is_candidate", _every_cut), by_type("x_log_x", _no_term)
+is_parted, least_side = by_type("is_parted", _every_cut), by_type("least_side", _any_weight)
 min_margin = by_type("min_margin", _no_lead)
 penalised_gain = by_type("penalised_gain", _free)
 selection_score = by_type("selection_score", _score_alone)

@@ -8,8 +8,9 @@ import numpy as np
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.judge_test import heaviest_of
 from dtnumba.growth.multiway.node_sums import to_grain, weight_of
-from dtnumba.growth.multiway.surrogates import child_by_surrogates, heavier_side
-from dtnumba.runtime.addresses import call_at
+from dtnumba.growth.multiway.ordered_columns import SECOND, code_of, keys_of, n_known, place_of
+from dtnumba.growth.multiway.surrogates import heavier_side, place_by_surrogates
+from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.runtime.kernels import entry, inline
 from dtnumba.trees.layout import STAYS
 
@@ -131,12 +132,23 @@ def _has_room(work, feature, fan, n):
 
 
 @inline
-def _find_children(work, feature, start, stop):
+def _find_children(work, node, feature, start, stop):
     """Write the child of every row that has a value, ALL_CHILDREN for the others; return how many these are."""
-    scratch, codes, missing, n_missing = work.scratch, work.codes, work.n_codes[feature], np.int64(0)
-    is_nominal, n_cuts, number = work.nominal[feature], scratch.test[col.N_TEST_CUTS], scratch.order
+    scratch, missing, n_missing = work.scratch, work.n_codes[feature], np.int64(0)
+    n_cuts, number = scratch.test[col.N_TEST_CUTS], scratch.order
+    if work.order_at[feature] >= 0:
+        keys, first = keys_of(work, feature, start, stop)
+        known, k = n_known(keys, first, stop - start, missing), np.int64(0)
+        for i in range(first, first + known):
+            while k < n_cuts and scratch.cut[k, 0] < code_of(keys[i]):
+                k += 1
+            scratch.row_child[place_of(work, keys[i])] = number[scratch.range_child[k]]
+        for i in range(first + known, first + stop - start):
+            scratch.row_child[place_of(work, keys[i])] = col.ALL_CHILDREN
+        return stop - start - known
+    is_nominal, codes = work.nominal[feature], work.codes[work.code_at[feature]]
     for i in range(start, stop):
-        code = np.int64(codes[feature, work.grown.row[i]])
+        code = np.int64(codes[work.grown.row[i]])
         child = np.int64(col.ALL_CHILDREN)
         if code < missing:
             if is_nominal:
@@ -158,15 +170,14 @@ def _find_children(work, feature, start, stop):
 @inline
 def _place_missing(work, node, start, stop):
     """Write the child of the rows without a value, where one child gets each."""
-    scratch, rules, grown = work.scratch, work.rules, work.grown
-    missing = grown.nodes[node, col.MISSING_TO]
-    for i in range(start, stop):
-        if scratch.row_child[i - start] == col.ALL_CHILDREN:
-            child = missing
-            if rules.missing == col.SURROGATE:
-                child = child_by_surrogates(work, node, grown.row[i])
-                child = np.int64(col.NO_CHILD if missing == STAYS else missing) if child < 0 else child
-            scratch.row_child[i - start] = child
+    scratch, rules = work.scratch, work.rules
+    missing = work.grown.nodes[node, col.MISSING_TO]
+    if rules.missing == col.SURROGATE:
+        place_by_surrogates(work, node, start, stop)
+        missing = np.int64(col.NO_CHILD if missing == STAYS else missing)
+    for i in range(stop - start):
+        if scratch.row_child[i] == col.ALL_CHILDREN:
+            scratch.row_child[i] = missing
 
 
 @inline
@@ -177,38 +188,54 @@ def _last_resort(work, start, stop):
 
 
 @entry
-def divide(work, node, start, stop):
-    """Write the split of a node and deal its rows to its children; return GROWING, or which array is full.
+def divide(work, node, deals, _):
+    """Write the split of a node and the child of each row; with ``deals`` = 1, then, deal the rows.
 
-    scratch.fill[v] becomes where the rows of child v begin, and fill[v + 1] where they end.
+    Returns GROWING, or which array is full, and then nothing was written. In between surrogates are found, where there
+    are such; the columns in order are divided afterwards, by what this writes to ``scratch``.
     """
+    nodes = work.grown.nodes
+    start, stop, feature = nodes[node, col.START], nodes[node, col.STOP], nodes[node, col.FEATURE]
+    if deals == 1:
+        in_parts = work.rules.missing == col.FRACTIONAL and work.scratch.dealt[1] > 0
+        if not in_parts and work.scratch.dealt[1] > 0:
+            _place_missing(work, node, start, stop)
+        _deal(work, start, stop, nodes[node, col.FAN_OUT], in_parts)
+        return np.int64(col.GROWING)
+    return _begin(work, node, feature, start, stop)
+
+
+@inline
+def _begin(work, node, feature, start, stop):
+    """Write the split of a node and the child of each row that has a value; return GROWING, or which array is full."""
     scratch, grown, rules, state = work.scratch, work.grown, work.rules, work.grown.state
-    nodes, feature = grown.nodes, grown.nodes[node, col.FEATURE]
+    nodes = grown.nodes
     fan = _number_children(work, feature)
     if state[col.N_LEAVES] + fan - 1 > work.limits.max_leaves:
         return np.int64(col.TOO_WIDE)
     status = _has_room(work, feature, fan, stop - start)
     if status != col.GROWING:
         return np.int64(status)
-    n_missing = _find_children(work, feature, start, stop)
-    goes_to_all = rules.missing == col.FRACTIONAL and n_missing > 0
-    for v in range(fan + 1):
-        scratch.fill[v] = 0
-    if goes_to_all:
+    n_missing = _find_children(work, node, feature, start, stop)
+    if rules.missing == col.FRACTIONAL and n_missing > 0:
         total, share = stop - start - n_missing, scratch.place
         for v in range(fan):
             total += n_missing if share[v] > 0.0 else 0
-        if total > stop - start and max(stop, state[col.N_CASES]) + total > len(grown.row):
+        if _first_place(work, start, stop, total) + total > len(grown.row):
             return np.int64(col.CASES_FULL)
+    scratch.dealt[0], scratch.dealt[1] = fan, n_missing
     _write_test(work, node, feature, fan)
     if rules.missing == col.SURROGATE:
         nodes[node, col.MISSING_TO] = _last_resort(work, start, stop)
-        if rules.use_surrogate > 0 and rules.max_surrogates > 0:
-            call_at(work.calls.surrogates, work, node, start, stop)
-    if not goes_to_all and n_missing > 0:
-        _place_missing(work, node, start, stop)
-    _deal(work, start, stop, fan, goes_to_all)
     return np.int64(col.GROWING)
+
+
+@inline
+def _first_place(work, start, stop, total):
+    """Return where the lists of children begin: in place of the parent's, as nothing behind it is open; else where."""
+    if total <= stop - start or not is_best_first(work.limits):
+        return start
+    return max(stop, work.grown.state[col.N_CASES])
 
 
 @inline
@@ -219,41 +246,54 @@ def _grain_of_parts(total):
 
 
 @inline
-def _deal(work, start, stop, fan, goes_to_all):
-    """Write the lists of the children one after the other, each in the order of the parent's."""
-    scratch, grown, state, n = work.scratch, work.grown, work.grown.state, stop - start
-    share = scratch.place  # of each child in the weight of all
-    grain, least = _grain_of_parts(work.limits.total_weight)
-    for i in range(n):
-        child = scratch.row_child[i]
-        if child >= 0:
-            scratch.fill[child + 1] += 1
-        elif child == col.ALL_CHILDREN:
-            for v in range(fan):
-                scratch.fill[v + 1] += 1 if share[v] > 0.0 else 0
+def _deal(work, start, stop, fan, in_parts):
+    """Write the lists of the children one after the other: rows that go there whole, then those in parts."""
+    scratch, grown, n, n_parts, all_whole = work.scratch, work.grown, stop - start, np.int64(0), np.int64(0)
+    share, place, n_whole, begin = scratch.place, scratch.new_place, scratch.n_whole, scratch.child_start
+    has_outcome, (grain, least) = len(grown.outcome) > 0, _grain_of_parts(work.limits.total_weight)
     for v in range(fan):
-        scratch.fill[v + 1] += scratch.fill[v]
-    total = scratch.fill[fan]
-    # In place of the parent's list where that is long enough, else behind all others.
-    to = start if total <= n else max(stop, state[col.N_CASES])
-    for i in range(n):
-        scratch.row[i], scratch.weight[i] = grown.row[start + i], grown.weight[start + i]
-    for v in range(fan + 1):
-        scratch.fill[v] += to
+        n_whole[v] = 0
     for i in range(n):
         child = scratch.row_child[i]
         if child >= 0:
-            at = scratch.fill[child]
+            place[i] = n_whole[child]
+            n_whole[child] += 1
+            all_whole += 1
+        elif in_parts:
+            place[i] = n_parts
+            n_parts += 1
+        scratch.row[i], scratch.weight[i] = grown.row[start + i], grown.weight[start + i]
+        if has_outcome:
+            scratch.outcome[i] = grown.outcome[start + i]
+    total = np.int64(0)
+    for v in range(fan):
+        total += n_whole[v] + (n_parts if share[v] > 0.0 else 0)
+    begin[0] = _first_place(work, start, stop, total)
+    scratch.dealt[1] = np.int64(in_parts)
+    for v in range(fan):
+        gets_parts = in_parts and share[v] > 0.0
+        begin[v + 1] = begin[v] + n_whole[v] + (n_parts if gets_parts else 0)
+        if in_parts and not gets_parts:
+            n_whole[v] = -1 - n_whole[v]
+    for i in range(n):
+        child = scratch.row_child[i]
+        if child >= 0:
+            at = begin[child] + place[i]
             grown.row[at], grown.weight[at] = scratch.row[i], scratch.weight[i]
-            scratch.fill[child] += 1
-        elif child == col.ALL_CHILDREN:
+            if has_outcome:
+                grown.outcome[at] = scratch.outcome[i]
+        elif in_parts:
             for v in range(fan):
-                if share[v] > 0.0:
-                    at = scratch.fill[v]
-                    part = to_grain(scratch.weight[i] * share[v], grain)
-                    grown.row[at], grown.weight[at] = scratch.row[i], max(part, least)
-                    scratch.fill[v] += 1
-    for v in range(fan, 0, -1):
-        scratch.fill[v] = scratch.fill[v - 1]
-    scratch.fill[0] = to
-    state[col.N_CASES] = max(state[col.N_CASES], to + total)
+                if n_whole[v] >= 0:
+                    at = begin[v] + n_whole[v] + place[i]
+                    part = max(to_grain(scratch.weight[i] * share[v], grain), least)
+                    grown.row[at], grown.weight[at] = scratch.row[i], part
+                    if has_outcome:
+                        grown.outcome[at] = scratch.outcome[i]
+    if not in_parts and all_whole < n:
+        scratch.dealt[1] = 1  # some rows end here
+    elif not in_parts and fan == 2:
+        for i in range(n):
+            place[i] |= SECOND * np.uint32(scratch.row_child[i])
+    state = grown.state
+    state[col.N_CASES] = max(state[col.N_CASES], begin[fan])

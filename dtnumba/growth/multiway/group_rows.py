@@ -1,101 +1,56 @@
 # mypy: ignore-errors
-"""The rows of a node by the codes of one feature: a table of groups, or the rows sorted."""
+"""The rows of a node by the codes of one feature: a table of groups, or sums along the rows in order."""
 
 import numpy as np
 
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.node_sums import add_row, add_sums, clear, copy_sums, rows_of
+from dtnumba.growth.multiway.node_sums import add_key, add_row, add_sums, clear, copy_sums, rows_of, subtract
+from dtnumba.growth.multiway.ordered_columns import code_of, keys_of, n_known
 from dtnumba.runtime.kernels import inline, outlined
 
-_SHIFT, _PLACE = np.uint64(32), np.uint64(0xFFFFFFFF)
 # A table of so many codes for each row of a node is filled faster than the rows are sorted.
 _CODES_A_ROW = 2
-_INSERTED = 40  # fewer keys than this are sorted by insertion
-_DIGIT = 8
 
 
 @inline
-def code_of(key):
-    """Return the code in a key."""
-    return np.int64(key >> _SHIFT)
+def weight_at(work, are_one, i):
+    """Return the weight of the i-th row listed; ``are_one`` says that those of its node are 1."""
+    return 1.0 if are_one else work.grown.weight[i]
 
 
 @inline
-def place_of(key):
-    """Return the place in a key: where its row stands in the list of the node, counted from the list's start."""
-    return np.int64(key & _PLACE)
-
-
-@outlined
-def sort_keys(keys, other, digits, n):
-    """Sort keys[:n], whose codes decide and whose places ascend already: stable."""
-    if n < _INSERTED:
-        for i in range(1, n):
-            key, j = keys[i], i
-            while j > 0 and keys[j - 1] > key:
-                keys[j] = keys[j - 1]
-                j -= 1
-            keys[j] = key
-        return
-    most = np.uint64(0)
-    for i in range(n):
-        most = max(most, keys[i])
-    shift, n_passes = _SHIFT, 0
-    while (most >> shift) > np.uint64(0):
-        for k in range(256):
-            digits[k] = 0
-        for i in range(n):
-            digits[np.int64((keys[i] >> shift) & np.uint64(255))] += 1
-        below = 0
-        for k in range(256):
-            here = digits[k]
-            digits[k] = below
-            below += here
-        for i in range(n):
-            digit = np.int64((keys[i] >> shift) & np.uint64(255))
-            other[digits[digit]] = keys[i]
-            digits[digit] += 1
-        keys, other = other, keys
-        shift += np.uint64(_DIGIT)
-        n_passes += 1
-    if n_passes % 2 == 1:
-        for i in range(n):
-            other[i] = keys[i]
+def are_one(work, node):
+    """Tell whether every row of a node weighs 1."""
+    return work.grown.nodes[node, col.ARE_ONE] == 1
 
 
 @inline
-def sort_rows(work, feature, start, stop):
-    """Sort the rows of a node by a feature's codes; return how many of them, the first ones, have a value."""
-    scratch, codes, missing = work.scratch, work.codes, work.n_codes[feature]
-    n_known = np.int64(0)
-    for i in range(start, stop):
-        code = codes[feature, work.grown.row[i]]
-        n_known += code < missing
-        scratch.keys[i - start] = (np.uint64(code) << _SHIFT) | np.uint64(i - start)
-    sort_keys(scratch.keys, scratch.other_keys, scratch.digits, stop - start)
-    return n_known
+def begin_node(work, node):
+    """Write the sums of a node to side WHOLE, where they are looked for."""
+    copy_sums(work.grown.sums, node, work.scratch.sides, col.WHOLE)
 
 
 @inline
 def fits_table(work, feature, n):
     """Tell whether a table of all codes serves a feature at a node of n rows."""
     n_codes = work.n_codes[feature]
-    return n_codes <= _CODES_A_ROW * n + 2 and n_codes + 1 < len(work.scratch.table)
+    is_short = n_codes <= _CODES_A_ROW * n + 2 and n_codes + 1 < len(work.scratch.table)
+    return is_short and work.code_at[feature] >= 0
 
 
 @outlined
-def fill_table(work, feature, start, stop):
+def fill_table(work, feature, node):
     """Sum the rows of a node by code; return the number of groups: those codes that any row has, ascending.
 
     Sides PRESENT_SUMS and MISSING_SUMS become the sums of the rows that have a value and of those that have none.
     """
-    scratch, codes, target, grown = work.scratch, work.codes, work.target, work.grown
-    table, missing = scratch.table, work.n_codes[feature]
+    scratch, target, grown = work.scratch, work.target, work.grown
+    table, missing, codes = scratch.table, work.n_codes[feature], work.codes[work.code_at[feature]]
+    one = are_one(work, node)
     for code in range(missing + 1):
         clear(table, code)
-    for i in range(start, stop):
-        row = grown.row[i]
-        add_row(target, table, np.int64(codes[feature, row]), row, grown.weight[i])
+    for i in range(grown.nodes[node, col.START], grown.nodes[node, col.STOP]):
+        add_row(target, grown, table, np.int64(codes[grown.row[i]]), i, weight_at(work, one, i))
     clear(scratch.sides, col.PRESENT_SUMS)
     copy_sums(table, missing, scratch.sides, col.MISSING_SUMS)
     n = np.int64(0)
@@ -110,54 +65,45 @@ def fill_table(work, feature, start, stop):
 
 
 @outlined
-def sort_into_table(work, feature, start, stop):
-    """Sum the rows of a node by code, by sorting them; return the number of groups. For many more codes than rows."""
+def groups_of(work, feature, node):
+    """Sum the rows of a node by code, by a table or in order, whichever is faster; return the number of groups."""
     scratch, target, grown = work.scratch, work.target, work.grown
-    n_known, n = sort_rows(work, feature, start, stop), np.int64(0)
-    clear(scratch.sides, col.PRESENT_SUMS)
-    for i in range(n_known):
-        code, at = code_of(scratch.keys[i]), start + place_of(scratch.keys[i])
+    start, stop = grown.nodes[node, col.START], grown.nodes[node, col.STOP]
+    if fits_table(work, feature, stop - start):
+        return fill_table(work, feature, node)
+    keys, first, known = in_order(work, feature, node)
+    one, n = are_one(work, node), np.int64(0)
+    for i in range(known):
+        code = code_of(keys[first + i])
         if n == 0 or scratch.code[n - 1] != code:
             clear(scratch.table, n)
             scratch.code[n] = code
             n += 1
-        add_row(target, scratch.table, n - 1, grown.row[at], grown.weight[at])
-    for g in range(n):
-        add_sums(scratch.table, g, scratch.sides, col.PRESENT_SUMS)
-    sum_missing(work, start, stop, n_known)
+        add_key(target, work, scratch.table, n - 1, keys[first + i], start, one)
     return n
 
 
-@outlined
-def groups_of(work, feature, start, stop):
-    """Sum the rows of a node by code, by a table or by sorting, whichever is faster; return the number of groups."""
-    if fits_table(work, feature, stop - start):
-        return fill_table(work, feature, start, stop)
-    return sort_into_table(work, feature, start, stop)
+@inline
+def in_order(work, feature, node):
+    """Return the keys of a node's rows in order: an array, where they begin, and how many have a value, the first ones.
 
-
-@outlined
-def sum_missing(work, start, stop, n_known):
-    """Sum the rows without a value, which are the last ones of those sorted."""
-    scratch, grown = work.scratch, work.grown
-    clear(scratch.sides, col.MISSING_SUMS)
-    for i in range(n_known, stop - start):
-        at = start + place_of(scratch.keys[i])
-        add_row(work.target, scratch.sides, col.MISSING_SUMS, grown.row[at], grown.weight[at])
-
-
-@outlined
-def sort_and_sum(work, feature, start, stop):
-    """Sort the rows of a node, sum those with a value (PRESENT_SUMS) and those without; return how many have one."""
-    scratch, grown = work.scratch, work.grown
-    n_known = sort_rows(work, feature, start, stop)
-    clear(scratch.sides, col.MISSING_SUMS)
-    if n_known == stop - start:
-        copy_sums(scratch.sides, col.WHOLE, scratch.sides, col.PRESENT_SUMS)
+    Sides PRESENT_SUMS and MISSING_SUMS become the sums of the rows that have a value and of those that have none.
+    """
+    grown, sides = work.grown, work.scratch.sides
+    start, stop = grown.nodes[node, col.START], grown.nodes[node, col.STOP]
+    keys, first = keys_of(work, feature, start, stop)
+    known = n_known(keys, first, stop - start, work.n_codes[feature])
+    clear(sides, col.MISSING_SUMS)
+    if known == stop - start:
+        copy_sums(sides, col.WHOLE, sides, col.PRESENT_SUMS)
     else:
-        clear(scratch.sides, col.PRESENT_SUMS)
-        for i in range(n_known):
-            at = start + place_of(scratch.keys[i])
-            add_row(work.target, scratch.sides, col.PRESENT_SUMS, grown.row[at], grown.weight[at])
-        sum_missing(work, start, stop, n_known)
-    return n_known
+        _sum_keys(work, keys, first + known, first + stop - start, start, col.MISSING_SUMS)
+        subtract(sides, col.WHOLE, col.MISSING_SUMS, col.PRESENT_SUMS)  # exact, as all sums are
+    return keys, first, known
+
+
+@outlined
+def _sum_keys(work, keys, first, last, start, side):
+    """Add the rows of keys[first:last], of a node whose rows are listed from ``start``, to a side."""
+    for i in range(first, last):
+        add_key(work.target, work, work.scratch.sides, side, keys[i], start, False)

@@ -7,8 +7,9 @@ float64 holds as many as they sum to, and numbers are rounded to a multiple of a
 
 A kind of target has ``offsets``, where each output's numbers begin, and these methods:
 
-add(sums, k, row, weight)      put a row into sums[k]
-is_pure(rows, start, stop)     whether all rows have the same target
+add(grown, sums, k, i, weight) put the i-th row listed into sums[k]
+add_key(work, sums, k, key, start, one)  put the row of a key in, of a node whose rows are listed from ``start``
+is_pure(grown, start, stop)    whether all rows have the same target
 settle(grown, node, ...)       write the value of a node, where that is a mean; what is added from now on is its rows
 resume(grown, node)            the rows of a settled node are added from now on
 describe(criterion, grown, node, ...)  write the impurity of a node from its rows and sums
@@ -22,9 +23,10 @@ import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN, gain_of, impurity_of, is_centred, loss_of, score_of
 from dtnumba.growth.multiway import columns as col
+from dtnumba.growth.multiway.ordered_columns import class_of, place_of
 from dtnumba.runtime.kernels import by_class, by_type, inline, kernel_type, outlined
 
-add_row = by_type("add")
+add_row, add_key = by_type("add"), by_type("add_key")
 is_pure = by_type("is_pure")
 describe = by_type("describe")
 _score = by_type("score")
@@ -52,10 +54,15 @@ def are_equal(values, rows, start, stop):
 
 
 @inline
-def _agree(outputs, rows, start, stop):
+def _agree(outputs, grown, start, stop):
     """Tell whether all rows have the same target, in every output."""
+    if len(grown.outcome) > 0:
+        for i in range(start + 1, stop):
+            if grown.outcome[i] != grown.outcome[start]:
+                return False
+        return True
     for o in range(len(outputs)):
-        if not are_equal(outputs[o], rows, start, stop):
+        if not are_equal(outputs[o], grown.row, start, stop):
             return False
     return True
 
@@ -67,15 +74,28 @@ class ClassSums(NamedTuple):
     places: np.ndarray  # (n_outputs, n) int32: where a row's class stands among the numbers
     offsets: np.ndarray  # (n_outputs + 1,) int64
 
-    def add(self, sums, k, row, weight):
-        for o in range(len(self.places)):
-            sums[k, self.places[o, row]] += weight
+    def add(self, grown, sums, k, i, weight):
+        if len(grown.outcome) > 0:
+            sums[k, grown.outcome[i]] += weight
+        else:
+            for o in range(len(self.places)):
+                sums[k, self.places[o, grown.row[i]]] += weight
         n = self.offsets[len(self.offsets) - 1]
         sums[k, n] += weight
         sums[k, n + 1] += 1.0
 
-    def is_pure(self, rows, start, stop):
-        return _agree(self.places, rows, start, stop)
+    def add_key(self, work, sums, k, key, start, one):
+        if len(work.grown.outcome) == 0:
+            at = start + place_of(work, key)
+            add_row(self, work.grown, sums, k, at, work.grown.weight[at])
+            return
+        n, weight = self.offsets[1], 1.0 if one else work.grown.weight[start + place_of(work, key)]
+        sums[k, class_of(work, key, start)] += weight
+        sums[k, n] += weight
+        sums[k, n + 1] += 1.0
+
+    def is_pure(self, grown, start, stop):
+        return _agree(self.places, grown, start, stop)
 
     def describe(self, criterion, grown, node, start, stop):
         n_outputs, n, impurity = len(self.places), self.offsets[len(self.offsets) - 1], 0.0
@@ -136,12 +156,12 @@ class NumberSums(NamedTuple):
     shows_away: int  # 1: the second number is the sum of w * (y - origin), and the first is that of w * y
     offsets: np.ndarray  # (n_outputs + 1,) int64
 
-    def add(self, sums, k, row, weight):
+    def add(self, grown, sums, k, i, weight):
         at, n_outputs = np.int64(0), len(self.y)
         repeats = self.measure[len(self.measure) - 1]
         for o in range(n_outputs):
-            y, grain = self.y[o, row], self.measure[n_outputs + at]
-            away = y - self.measure[o]
+            y = grown.outcome[i] if len(grown.outcome) > 0 else self.y[o, grown.row[i]]
+            grain, away = self.measure[n_outputs + at], y - self.measure[o]
             sums[k, at] += _weighed(weight, y if self.shows_away == 1 else away, grain, repeats)
             if self.offsets[1] == 2:
                 grain = self.measure[n_outputs + at + 1]
@@ -150,8 +170,12 @@ class NumberSums(NamedTuple):
         sums[k, at] += weight
         sums[k, at + 1] += 1.0
 
-    def is_pure(self, rows, start, stop):
-        return _agree(self.y, rows, start, stop)
+    def add_key(self, work, sums, k, key, start, one):
+        at = start + place_of(work, key)
+        add_row(self, work.grown, sums, k, at, work.grown.weight[at])
+
+    def is_pure(self, grown, start, stop):
+        return _agree(self.y, grown, start, stop)
 
     def settle(self, grown, node, start, stop):
         """Write the mean of each output, in two passes to round well, and what sums are measured in."""

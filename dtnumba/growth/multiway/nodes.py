@@ -23,6 +23,8 @@ class GrowthRules(NamedTuple):
     max_surrogates: int
     of_classes: int  # 1: the target is classes
     proven_order: int  # 1: the best subset of categories is a prefix of their order
+    shared_from: int  # so many rows times columns of a node are worked on by all threads
+    apart_below: int  # subtrees of fewer are left to be grown by themselves
 
 
 class GrownNodes(NamedTuple):
@@ -38,6 +40,10 @@ class GrownNodes(NamedTuple):
     state: np.ndarray  # (N_STATE,) int64
     row: np.ndarray  # (c,) uint32: rows of the open nodes
     weight: np.ndarray  # (c,) float64
+    outcome: np.ndarray  # (c,) int32 class or float64 number of a target of one output; (0,) of several
+    orders: np.ndarray  # (s, c) uint64: keys, ascending in each node (see ``ordered_columns``)
+    place_bits: int  # uint64, of a key, below the class; 32 where it has none
+    place_mask: int  # uint64
     cuts: np.ndarray  # (k, 2) int64: codes on both sides of each
     branch: np.ndarray  # int32
     level: np.ndarray  # int32
@@ -48,7 +54,8 @@ class GrownNodes(NamedTuple):
 class NodeScratch(NamedTuple):
     """Arrays for the work on one node; only the permutation of the draws lasts longer.
 
-    ``order``, ``place`` and ``fill`` serve one kernel after the other; each says at its head what they hold.
+    ``order``, ``place`` and ``fill`` serve one kernel after the other; each says at its head what they hold. What
+    several threads read of the node in hand is that of the one that leads.
     """
 
     sides: np.ndarray  # (8, n_stats) float64
@@ -59,17 +66,25 @@ class NodeScratch(NamedTuple):
     other_keys: np.ndarray
     digits: np.ndarray  # (256,) int64
     row_child: np.ndarray  # (n,) int32: number of the child of each row of a node
+    new_place: np.ndarray  # (n,) uint32: place of each row in its child; of one in parts, its place among such
+    child_start: np.ndarray  # (t,) int64: where the rows of each child begin, and end
+    dealt: np.ndarray  # (2,) int64: how many children; 1 where not each row of the node goes to one of them
+    n_whole: np.ndarray  # (t,) int64: rows of each child that go there whole, -1 of one that no part goes to
     row: np.ndarray  # (n,) uint32
     weight: np.ndarray  # (n,) float64
+    outcome: np.ndarray  # (n,) as in GrownNodes
     category_child: np.ndarray  # (t,) int32: number of the child of each category
     cut: np.ndarray  # (t, 2) int64
     range_child: np.ndarray  # (t,) int32: number of the child of each range between cuts
-    fill: np.ndarray  # (t,) int64: where the rows of each child begin, and end
+    fill: np.ndarray  # (t,) int64: where the next row of each child goes, ...
     order: np.ndarray  # (t,) int64: groups in order, group of each category, number of each child, ...
     place: np.ndarray  # (t,) float64: sort keys or impurities of groups, shares of children
     axes: np.ndarray  # (3, n_stats) float64
+    terms: np.ndarray  # (2, n_stats) int64: of each class on both sides of a cut
     test: np.ndarray  # (N_TEST,) int64
     votes: np.ndarray  # (t, 4) float64: of surrogates
+    agreed: np.ndarray  # (p, 3) float64: with the best surrogate on each column: weight that agrees, heavier side, all
+    agreed_cut: np.ndarray  # (p, 3) int64: its cut and direction
     features: np.ndarray  # (p,) int64, and so on: as in the scratch of binary growth
     drawn: np.ndarray
     listed: np.ndarray
@@ -84,7 +99,10 @@ class Calls(NamedTuple):
     divide: Any = 0
     number: Any = 0  # finds the split on a number
     category: Any = 0
+    agree: Any = 0  # finds the best surrogate on a column
     surrogates: Any = 0
+    columns: Any = 0  # divides a column in order
+    classes: Any = 0  # writes the classes into its keys
 
 
 class NodeContext(NamedTuple):
@@ -93,7 +111,9 @@ class NodeContext(NamedTuple):
     Kernels that take only these are compiled once for all criteria.
     """
 
-    codes: np.ndarray  # (p, n_rows), the code of a missing value is n_codes
+    codes: np.ndarray  # (q, n_rows), the code of a missing value is n_codes
+    code_at: np.ndarray  # (p,) int64: row of the codes of a column, or NOT_ORDERED
+    order_at: np.ndarray  # (p,) int64: row of the orders of a column, or NOT_ORDERED
     n_codes: np.ndarray  # (p,) int64
     nominal: np.ndarray  # (p,) uint8
     target: object
@@ -125,6 +145,9 @@ class GrowerContext(NamedTuple):
 
     test_context: TestContext
     drawing: object  # of features
+    root_key: int  # uint64
+    root_depth: int
+    is_root: int  # 0: of a subtree that is grown by itself
 
     def __getattr__(self, name):
         """Return an attribute of the embedded context, as kernels do."""

@@ -2,6 +2,7 @@
 """Splits of a node on a number: the best threshold, the best interval, ranges between cuts that pay for themselves."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,9 +11,10 @@ from dtnumba.criteria.whole_terms import scale_of_terms, score_of_wholes, sum_of
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.criterion_hooks import penalised_gain
 from dtnumba.growth.multiway.entropy_cut import best_entropy_cut
-from dtnumba.growth.multiway.group_rows import code_of, fill_table, fits_table, groups_of, place_of, sort_and_sum
+from dtnumba.growth.multiway.group_rows import are_one, begin_node, fill_table, fits_table, in_order
 from dtnumba.growth.multiway.judge_test import is_large
-from dtnumba.growth.multiway.node_sums import add_row, add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
+from dtnumba.growth.multiway.node_sums import add_key, add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
+from dtnumba.growth.multiway.ordered_columns import code_of
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import by_having, entry, inline, outlined
 
@@ -21,43 +23,73 @@ MOST_GROUPS = 255
 _WIDE_CLASSES = 31
 
 
+class Line(NamedTuple):
+    """What the cuts of a number at a node lie between: groups in ``scratch.table``, or else keys in order."""
+
+    keys: np.ndarray
+    first: int  # where those of the node begin
+    n: int  # groups, or keys of rows that have a value
+    in_table: bool
+    start: int  # where the rows of the node are listed
+    are_one: bool  # their weights
+
+
 @entry
-def find_threshold(work, feature, start, stop):
+def find_threshold(work, feature, node, _):
     """Write the best threshold at a node, its gain and its information; return 1 where the number varies, else 0."""
-    in_table = fits_table(work.context, feature, stop - start)
-    n = fill_table(work.context, feature, start, stop) if in_table else sort_and_sum(work.context, feature, start, stop)
-    n_values = _begin(work, feature, n, in_table)
-    found = _threshold(work.criterion, work, start, n, in_table) if n_values == 2 else np.int64(0)
-    return _end(work, feature, n_values, found, in_table)
+    begin_node(work, node)
+    start, stop = work.grown.nodes[node, col.START], work.grown.nodes[node, col.STOP]
+    keys, first, in_table = work.scratch.keys, np.int64(0), fits_table(work.context, feature, stop - start)
+    if in_table:
+        n = fill_table(work.context, feature, node)
+    else:
+        keys, first, n = in_order(work.context, feature, node)
+    line = Line(keys, first, n, in_table, start, are_one(work.context, node))
+    n_values = _begin(work, feature, line)
+    found = _threshold(work.criterion, work, line) if n_values == 2 else np.int64(0)
+    return _end(work, feature, n_values, found, _first_code(work, line))
 
 
 @entry
-def find_interval(work, feature, start, stop):
+def find_interval(work, feature, node, _):
     """Write the best interval at a node, its gain and its information; return 1 where the number varies, else 0."""
-    n = groups_of(work.context, feature, start, stop)
-    n_values = _begin(work, feature, n, True)
+    begin_node(work, node)
+    if fits_table(work.context, feature, work.grown.nodes[node, col.STOP] - work.grown.nodes[node, col.START]):
+        n = _merge_groups(work.context, fill_table(work.context, feature, node))
+    else:
+        n = _few_groups(work.context, feature, node)
+    line = Line(work.scratch.keys, np.int64(0), n, True, np.int64(0), False)
+    n_values = _begin(work, feature, line)
     found = _best_interval(work, n) if n_values == 2 else np.int64(0)
-    return _end(work, feature, n_values, found, True)
+    return _end(work, feature, n_values, found, _first_code(work, line))
 
 
 @entry
-def find_ranges(work, feature, start, stop):
+def find_ranges(work, feature, node, _):
     """Write the ranges that pay for their cuts, their gain and information; return 1 where it varies, else 0."""
-    n = sort_and_sum(work.context, feature, start, stop)
-    n_values = _begin(work, feature, n, False)
-    found = _ranges(work, start, n) if n_values == 2 else np.int64(0)
-    return _end(work, feature, n_values, found, False)
+    begin_node(work, node)
+    keys, first, n = in_order(work.context, feature, node)
+    line = Line(keys, first, n, False, work.grown.nodes[node, col.START], are_one(work.context, node))
+    n_values = _begin(work, feature, line)
+    found = _ranges(work, line) if n_values == 2 else np.int64(0)
+    return _end(work, feature, n_values, found, _first_code(work, line))
 
 
 @inline
-def _begin(work, feature, n, in_table):
+def _first_code(work, line):
+    """Return the smallest code of a node."""
+    return work.scratch.code[0] if line.in_table else code_of(line.keys[line.first])
+
+
+@inline
+def _begin(work, feature, line):
     """Return 2 where a feature has several values, 1 for one and missing ones, else 0; no split is found yet."""
-    scratch, rules = work.scratch, work.rules
+    scratch, rules, n = work.scratch, work.rules, line.n
     scratch.gain[feature], scratch.information[feature], scratch.test[col.TESTED] = NO_GAIN, 0.0, feature
     scratch.test[col.N_ALLOWED] = 0
     if n == 0:
         return np.int64(0)
-    has_two = n > 1 if in_table else code_of(scratch.keys[0]) != code_of(scratch.keys[n - 1])
+    has_two = n > 1 if line.in_table else _first_code(work, line) != code_of(line.keys[line.first + n - 1])
     is_value = rows_of(work.target, scratch.sides, col.MISSING_SUMS) > 0.0 and (
         rules.missing in (col.LEARNED, col.BRANCH)
     )
@@ -65,10 +97,10 @@ def _begin(work, feature, n, in_table):
 
 
 @inline
-def _end(work, feature, n_values, found, in_table):
+def _end(work, feature, n_values, found, code):
     """Write gain and information of the split found; return 1 where the number varies, else 0."""
     if n_values == 1:
-        found = _split_off_missing(work, work.scratch.code[0] if in_table else code_of(work.scratch.keys[0]))
+        found = _split_off_missing(work, code)
     if found != 0:
         call_at(work.calls.judge, work, feature, abs(found), np.int64(found < 0))
         scratch, weight = work.scratch, weight_of(work.target, work.scratch.sides, col.WHOLE)
@@ -109,12 +141,13 @@ def score_of_kids(work):
 
 
 @outlined
-def _best_threshold(work, start, n, in_table):
+def _best_threshold(work, line):
     """Write the threshold of largest score, the first of equals; return how many children, 0 where none is legal.
 
     The number is negative where the missing values are in the children already: learned ones are tried on both sides.
     """
-    scratch, grown, sides, target = work.scratch, work.grown, work.scratch.sides, work.target
+    scratch, sides, target = work.scratch, work.scratch.sides, work.target
+    keys, first, n, in_table, start, one = line
     learns = work.rules.missing == col.LEARNED and rows_of(target, sides, col.MISSING_SUMS) > 0.0
     whole = col.WHOLE if learns else col.PRESENT_SUMS
     bar, scale, missing, is_found = NO_GAIN, 0.0, np.int64(0), False
@@ -130,12 +163,11 @@ def _best_threshold(work, start, n, in_table):
                 i += 1
                 following = scratch.code[i] if i < n else np.int64(col.NOTHING)
             else:
-                last = following = code_of(scratch.keys[i])
+                last = following = code_of(keys[first + i])
                 while following == last:
-                    at = start + place_of(scratch.keys[i])
-                    add_row(target, sides, col.BELOW, grown.row[at], grown.weight[at])
+                    add_key(target, work, sides, col.BELOW, keys[first + i], start, one)
                     i += 1
-                    following = code_of(scratch.keys[i]) if i < n else np.int64(col.NOTHING)
+                    following = code_of(keys[first + i]) if i < n else np.int64(col.NOTHING)
             if i == n:
                 if not learns or turn == 1:
                     break
@@ -160,15 +192,15 @@ def _best_threshold(work, start, n, in_table):
     return np.int64(0)
 
 
-def _by_rows(criterion, work, start, n, in_table):
-    return best_entropy_cut(work, start, n, in_table)
+def _by_rows(criterion, work, line):
+    return best_entropy_cut(work, line)
 
 
-def _by_score(criterion, work, start, n, in_table):
-    return _best_threshold(work, start, n, in_table)
+def _by_score(criterion, work, line):
+    return _best_threshold(work, line)
 
 
-_threshold = by_having("is_candidate", _by_rows, _by_score)
+_threshold = by_having("is_parted", _by_rows, _by_score)
 
 
 @outlined
@@ -196,6 +228,29 @@ def _merge_groups(work, n):
 
 
 @outlined
+def _few_groups(work, feature, node):
+    """Do as ``_merge_groups`` for rows in order, whose values may be far more than groups."""
+    scratch, target, grown, first_code = work.scratch, work.target, work.grown, work.scratch.order
+    keys, first, n = in_order(work, feature, node)
+    one, start, n_values = are_one(work, node), grown.nodes[node, col.START], np.int64(0)
+    for i in range(first, first + n):
+        n_values += i == first or code_of(keys[i]) != code_of(keys[i - 1])
+    left, m, filled, goal = float(n), np.int64(-1), 0.0, 0.0
+    for i in range(first, first + n):
+        code = code_of(keys[i])
+        if i == first or code != code_of(keys[i - 1]):
+            if n_values <= MOST_GROUPS or filled >= goal:
+                left, m, filled = left - filled, m + 1, 0.0
+                goal = left / (MOST_GROUPS - m)
+                clear(scratch.table, m)
+                first_code[m] = code
+            scratch.code[m] = code
+        add_key(target, work, scratch.table, m, keys[i], start, one)
+        filled += 1.0
+    return m + 1
+
+
+@outlined
 def _best_interval(work, n):
     """Write the interval of largest score; return the number of children as ``_best_threshold`` does.
 
@@ -203,7 +258,7 @@ def _best_interval(work, n):
     an end is a threshold, and is written as one.
     """
     scratch, sides, target = work.scratch, work.scratch.sides, work.target
-    n, first_code = _merge_groups(work, n), scratch.order
+    first_code = scratch.order
     learns = work.rules.missing == col.LEARNED and rows_of(target, sides, col.MISSING_SUMS) > 0.0
     whole = col.WHOLE if learns else col.PRESENT_SUMS
     bar, scale, first, stop, inside = NO_GAIN, 0.0, np.int64(-1), np.int64(0), False
@@ -337,19 +392,20 @@ def _pays(n_whole, whole, weight, n_below, below, weight_below, n_above, above, 
 
 
 @outlined
-def _ranges(work, start, n):
+def _ranges(work, line):
     """Write the ranges between the cuts that pay, each a child; return how many there are, 0 where no cut pays.
 
     The sorted rows are cut in two where that saves description, and then both parts, until nothing is saved.
     """
-    scratch, grown, target, n_cuts, top = work.scratch, work.grown, work.target, np.int64(0), np.int64(2)
+    scratch, target, n_cuts, top = work.scratch, work.target, np.int64(0), np.int64(2)
+    keys, n, start, one = line.keys, line.n, line.start, line.are_one
     waiting, cuts = scratch.order, scratch.fill  # (first, stop) of parts not looked at; places of the cuts, ascending
     most = np.int64(len(cuts) - 2)
-    waiting[0], waiting[1] = 0, n
+    waiting[0], waiting[1] = line.first, line.first + n
     while top > 0 and work.halt[0] == 0:
         top -= 2
         low, high = waiting[top], waiting[top + 1]
-        at = _best_paying_cut(work, start, low, high)
+        at = _best_paying_cut(work, line, low, high)
         if at > 0 and n_cuts + 1 < most // 2:
             j = n_cuts
             while j > 0 and cuts[j - 1] > at:
@@ -364,25 +420,24 @@ def _ranges(work, start, n):
         return np.int64(0)
     for k in range(n_cuts):
         at = cuts[k]
-        scratch.cut[k, 0], scratch.cut[k, 1] = code_of(scratch.keys[at - 1]), code_of(scratch.keys[at])
+        scratch.cut[k, 0], scratch.cut[k, 1] = code_of(keys[at - 1]), code_of(keys[at])
     for k in range(n_cuts + 1):
         scratch.range_child[k] = k
         clear(scratch.table, k)
-        for i in range(cuts[k - 1] if k > 0 else 0, cuts[k] if k < n_cuts else n):
-            at = start + place_of(scratch.keys[i])
-            add_row(target, scratch.table, k, grown.row[at], grown.weight[at])
+        for i in range(cuts[k - 1] if k > 0 else line.first, cuts[k] if k < n_cuts else line.first + n):
+            add_key(target, work, scratch.table, k, keys[i], start, one)
     scratch.test[col.N_TEST_CUTS] = n_cuts
     return n_cuts + 1
 
 
 @outlined
-def _best_paying_cut(work, start, low, high):
-    """Return where the cut of least entropy among the sorted rows [low, high) is, 0 where it does not pay."""
-    scratch, grown, sides, target = work.scratch, work.grown, work.scratch.sides, work.target
+def _best_paying_cut(work, line, low, high):
+    """Return where the cut of least entropy among keys[low:high] is, 0 where it does not pay."""
+    sides, target = work.scratch.sides, work.target
+    keys, start, one = line.keys, line.start, line.are_one
     clear(sides, col.ABOVE)
     for i in range(low, high):
-        at = start + place_of(scratch.keys[i])
-        add_row(target, sides, col.ABOVE, grown.row[at], grown.weight[at])
+        add_key(target, work, sides, col.ABOVE, keys[i], start, one)
     copy_sums(sides, col.ABOVE, sides, col.BEST_BELOW)
     whole, n_whole = _weighted_entropy(target, sides, col.ABOVE)
     clear(sides, col.BELOW)
@@ -390,9 +445,8 @@ def _best_paying_cut(work, start, low, high):
     if n_whole < 2:
         return best
     for i in range(low, high - 1):
-        at = start + place_of(scratch.keys[i])
-        add_row(target, sides, col.BELOW, grown.row[at], grown.weight[at])
-        if code_of(scratch.keys[i]) == code_of(scratch.keys[i + 1]):
+        add_key(target, work, sides, col.BELOW, keys[i], start, one)
+        if code_of(keys[i]) == code_of(keys[i + 1]):
             continue
         subtract(sides, col.BEST_BELOW, col.BELOW, col.ABOVE)
         if not is_large(work, sides, col.BELOW) or not is_large(work, sides, col.ABOVE):

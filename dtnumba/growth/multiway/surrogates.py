@@ -8,7 +8,7 @@ agrees with more weight than sending every row to the heavier side would. The ru
 import numpy as np
 
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.group_rows import code_of, place_of, sort_rows
+from dtnumba.growth.multiway.ordered_columns import code_of, keys_of, n_known, place_of
 from dtnumba.runtime.kernels import entry, inline, outlined
 
 # Less agreement than this beyond the heavier side is none.
@@ -34,22 +34,35 @@ def heavier_side(work, start, stop):
 
 
 @entry
-def find_surrogates(work, node, start, stop):
-    """Write the surrogates of a node, the best first; return how many. The scratch holds where its test sends rows."""
+def agree_with(work, other, node, _):
+    """Write how well the best surrogate on a column agrees with the split of a node, by where its rows were sent."""
+    scratch, start, stop = work.scratch, work.grown.nodes[node, col.START], work.grown.nodes[node, col.STOP]
+    last, following, below_left = np.int64(-1), np.int64(-1), np.int64(0)
+    agree = majority = total = 0.0
+    if other == work.grown.nodes[node, col.FEATURE] or work.halt[0] != 0:
+        pass
+    elif work.nominal[other]:
+        agree, majority, total = _agree_by_category(work, other, start, stop)
+    else:
+        agree, majority, total, last, following, below_left = _best_cut(work, other, start, stop)
+    scratch.agreed[other, 0], scratch.agreed[other, 1], scratch.agreed[other, 2] = agree, majority, total
+    cut = scratch.agreed_cut
+    cut[other, 0], cut[other, 1], cut[other, 2] = last, following, below_left
+    return np.int64(0)
+
+
+@entry
+def list_surrogates(work, node, start, stop):
+    """Write the surrogates of a node, the best first, of what agrees on each column; return how many."""
     scratch, grown, state, most = work.scratch, work.grown, work.grown.state, work.rules.max_surrogates
     first, n, left, right = state[col.SURROGATES_USED], np.int64(0), 0.0, 0.0
-    feature = grown.nodes[node, col.FEATURE]
     for i in range(stop - start):
         left += _heft(work, start + i) if scratch.row_child[i] == 0 else 0.0
         right += _heft(work, start + i) if scratch.row_child[i] == 1 else 0.0
     for other in range(len(work.n_codes)):
-        if other == feature or work.halt[0] != 0:
+        if other == grown.nodes[node, col.FEATURE]:
             continue
-        last, following, below_left = np.int64(-1), np.int64(-1), np.int64(0)
-        if work.nominal[other]:
-            agree, majority, total = _agree_by_category(work, other, start, stop)
-        else:
-            agree, majority, total, last, following, below_left = _best_cut(work, other, start, stop)
+        agree, majority, total = scratch.agreed[other, 0], scratch.agreed[other, 1], scratch.agreed[other, 2]
         if work.rules.surrogate_style == 0:
             total, majority = left + right, max(left, right)
         if total <= 0.0 or total <= majority:
@@ -67,8 +80,9 @@ def find_surrogates(work, node, start, stop):
             grown.agreements[j, 0], grown.agreements[j, 1] = grown.agreements[j - 1, 0], grown.agreements[j - 1, 1]
             j -= 1
         grown.agreements[j, 0], grown.agreements[j, 1] = agree, adjusted
-        grown.surrogates[j, col.S_FEATURE], grown.surrogates[j, col.S_LAST] = other, last
-        grown.surrogates[j, col.S_NEXT], grown.surrogates[j, col.S_BELOW_LEFT] = following, below_left
+        grown.surrogates[j, col.S_FEATURE] = other
+        for k in range(3):
+            grown.surrogates[j, col.S_LAST + k] = scratch.agreed_cut[other, k]
         n = min(n + 1, most)
     for j in range(first, first + n):
         _write_categories(work, j, start, stop)
@@ -81,10 +95,11 @@ def find_surrogates(work, node, start, stop):
 def _best_cut(work, other, start, stop):
     """Return the agreement of the best cut of a number, of the heavier side, the weight, the cut and its direction."""
     scratch = work.scratch
-    n = sort_rows(work, other, start, stop)
+    keys, first = keys_of(work, other, start, stop)
+    end = first + n_known(keys, first, stop - start, work.n_codes[other])
     left = right = rows = 0.0
-    for i in range(n):
-        place = place_of(scratch.keys[i])
+    for i in range(first, end):
+        place = place_of(work, keys[i])
         if scratch.row_child[place] != col.ALL_CHILDREN:
             rows += 1.0
             left += _heft(work, start + place) if scratch.row_child[place] == 0 else 0.0
@@ -92,15 +107,15 @@ def _best_cut(work, other, start, stop):
     majority = agree = max(left, right)
     left_below = right_below = seen = 0.0
     last, following, below_left = np.int64(-1), np.int64(-1), np.int64(0)
-    for i in range(n):
+    for i in range(first, end):
         if rows - seen < 2.0:
             break
-        if i > 0 and seen >= 2.0 and code_of(scratch.keys[i]) != code_of(scratch.keys[i - 1]):
+        if i > first and seen >= 2.0 and code_of(keys[i]) != code_of(keys[i - 1]):
             crossed, alike = left - left_below + right_below, left_below + right - right_below
             if crossed > agree or alike > agree:
                 agree, below_left = (crossed, np.int64(0)) if crossed > agree else (alike, np.int64(1))
-                last, following = code_of(scratch.keys[i - 1]), code_of(scratch.keys[i])
-        place = place_of(scratch.keys[i])
+                last, following = code_of(keys[i - 1]), code_of(keys[i])
+        place = place_of(work, keys[i])
         if scratch.row_child[place] != col.ALL_CHILDREN:
             seen += 1.0
             left_below += _heft(work, start + place) if scratch.row_child[place] == 0 else 0.0
@@ -116,7 +131,7 @@ def _vote(work, other, start, stop):
         for k in range(4):
             scratch.votes[code, k] = 0.0
     for i in range(stop - start):
-        code, weight = np.int64(work.codes[other, grown.row[start + i]]), _heft(work, start + i)
+        code, weight = np.int64(work.codes[work.code_at[other], grown.row[start + i]]), _heft(work, start + i)
         if code < work.n_codes[other] and scratch.row_child[i] == 0:
             scratch.votes[code, _LEFT] += weight
             scratch.votes[code, _N_LEFT] += 1.0
@@ -162,21 +177,27 @@ def _write_categories(work, j, start, stop):
         state[col.BRANCHES_USED] += work.n_codes[other]
 
 
-@inline
-def child_by_surrogates(work, node, row):
-    """Return the side to which the first surrogate that can tell sends a row, -1 where none can."""
-    grown = work.grown
-    for j in range(
-        grown.nodes[node, col.SURROGATE_AT], grown.nodes[node, col.SURROGATE_AT] + grown.nodes[node, col.N_SURROGATES]
-    ):
-        other = grown.surrogates[j, col.S_FEATURE]
-        code = np.int64(work.codes[other, row])
-        if code == work.n_codes[other]:
+@outlined
+def place_by_surrogates(work, node, start, stop):
+    """Write the child of each row without a value, by the first surrogate that can tell; others stay ALL_CHILDREN."""
+    grown, child = work.grown, work.scratch.row_child
+    first = grown.nodes[node, col.SURROGATE_AT]
+    for j in range(first, first + grown.nodes[node, col.N_SURROGATES]):
+        other, last = grown.surrogates[j, col.S_FEATURE], grown.surrogates[j, col.S_LAST]
+        below = 0 if grown.surrogates[j, col.S_BELOW_LEFT] == 1 else 1
+        missing, branches = work.n_codes[other], grown.surrogates[j, col.S_BRANCH_AT]
+        if work.order_at[other] >= 0:
+            keys, begin = keys_of(work, other, start, stop)
+            for i in range(begin, begin + n_known(keys, begin, stop - start, missing)):
+                if child[place_of(work, keys[i])] == col.ALL_CHILDREN:
+                    child[place_of(work, keys[i])] = below if code_of(keys[i]) <= last else 1 - below
             continue
-        if not work.nominal[other]:
-            is_below = code <= grown.surrogates[j, col.S_LAST]
-            return np.int64(is_below != (grown.surrogates[j, col.S_BELOW_LEFT] == 1))
-        side = np.int64(grown.branch[grown.surrogates[j, col.S_BRANCH_AT] + code])
-        if side >= 0:
-            return side
-    return np.int64(-1)
+        codes = work.codes[work.code_at[other]]
+        for i in range(stop - start):
+            code = np.int64(codes[grown.row[start + i]])
+            if child[i] != col.ALL_CHILDREN or code == missing:
+                continue
+            if not work.nominal[other]:
+                child[i] = below if code <= last else 1 - below
+            elif grown.branch[branches + code] >= 0:
+                child[i] = grown.branch[branches + code]

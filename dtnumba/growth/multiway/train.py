@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtnumba.criteria.contract import is_centred, is_concave, shows_away
+from dtnumba.growth.columns import NO_LIMIT
 from dtnumba.growth.multiway import columns as col
+from dtnumba.growth.multiway.arrays import new_nodes, new_scratch, with_context
 from dtnumba.growth.multiway.category_tests import find_category_split, find_merged_split, find_two_way_split
+from dtnumba.growth.multiway.coded_columns import CodedColumns, coded, in_order
 from dtnumba.growth.multiway.divide import divide
 from dtnumba.growth.multiway.grow import grow_general
+from dtnumba.growth.multiway.grow_together import grow_nodes
 from dtnumba.growth.multiway.judge_test import judge
 from dtnumba.growth.multiway.node_sums import ClassSums, NumberSums
 from dtnumba.growth.multiway.nodes import (
     Calls,
     GrowerContext,
-    GrownNodes,
     GrowthRules,
     NodeContext,
-    NodeScratch,
     TestContext,
 )
 from dtnumba.growth.multiway.number_tests import find_interval, find_ranges, find_threshold
-from dtnumba.growth.multiway.surrogates import find_surrogates
+from dtnumba.growth.multiway.ordered_columns import divide_column, mark_classes
+from dtnumba.growth.multiway.surrogates import agree_with, list_surrogates
 from dtnumba.growth.multiway.to_trees import to_trees
 from dtnumba.growth.policies.feature_sampling import AllFeatures, SomeFeatures
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.settings import CATEGORICAL_SPLITS, MERGED, MISSING_POLICIES, NUMERIC_SPLITS, Options
-from dtnumba.runtime.addresses import call_entry, code_for, codes_for, compile_entries, entry_of
+from dtnumba.runtime import rng
+from dtnumba.runtime.addresses import code_for, codes_for, compile_entries, entry_of
 from dtnumba.runtime.progress import run_heeding
-from dtnumba.tables.binned_table import histogram_of
-from dtnumba.tables.bins import rank_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 
 _NOT_OTHER = np.empty(0)
 _STEPS_A_SUM = 50  # about how often a value is added to a sum
-_FIRST_NODES = 1 << 12  # for which there is room at first: of very many classes each takes kilobytes
-_MOST_TABLE = 1 << 22  # numbers in the table of a numeric feature
 
 
 def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> GrowthRules:
@@ -67,6 +66,8 @@ def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> 
         max_surrogates=int(options.max_surrogates) if options.missing == "surrogate" else 0,
         of_classes=int(of_classes),
         proven_order=int(is_proven),
+        shared_from=int(NO_LIMIT),
+        apart_below=0,
     )
 
 
@@ -84,116 +85,6 @@ def sums_of(outcome: Any, criterion: Any) -> ClassSums | NumberSums:
     return NumberSums(y, np.zeros(n_outputs * (1 + width) + 1), moves, int(shows_both), offsets)
 
 
-@dataclass(frozen=True, eq=False)
-class CodedColumns:
-    """A table as codes, a row a column."""
-
-    codes: NDArray[Any]  # (p, n)
-    bins: Any
-    nominal: NDArray[np.uint8]
-
-    @property
-    def n_codes(self) -> NDArray[np.int64]:
-        """Return the number of values of each column, which is the code of a missing one."""
-        return np.asarray(self.bins.n_codes, np.int64)
-
-
-def coded(table: Features, kept: NDArray[np.uint32], max_bins: int | None, workers: int) -> CodedColumns:
-    """Return a table as codes: exact ones, or those of a histogram."""
-    if max_bins is None:
-        codes, bins = rank_codes(table, kept, workers)
-    else:
-        codes, bins = histogram_of(table, kept, max_bins, workers)
-    nominal = getattr(table, "nominal", None)
-    nominal = np.zeros(table.n_features, np.uint8) if nominal is None else np.asarray(nominal).astype(np.uint8)
-    width = np.uint32 if codes.dtype == np.uint32 else np.uint16
-    return CodedColumns(np.ascontiguousarray(codes.T, dtype=width), bins, nominal)
-
-
-def _table_size(table: CodedColumns, n_stats: int, n: int, rules: GrowthRules) -> int:
-    """Return for how many groups the table of a node needs room."""
-    numeric = table.n_codes[table.nominal == 0]
-    small = numeric[(numeric * n_stats <= _MOST_TABLE) & (numeric <= 2 * n + 2)]
-    size = max([0, *small.tolist(), *table.n_codes[table.nominal == 1].tolist()])
-    if rules.numeric == col.INTERVAL:
-        size = max([size, *numeric.tolist()])
-    return int(max(size, 256 if rules.numeric != col.RANGES else 1024)) + 3
-
-
-def new_scratch(table: CodedColumns, n_stats: int, n: int, rules: GrowthRules) -> NodeScratch:
-    """Return the scratch for the work on one node."""
-    p, t = len(table.codes), _table_size(table, n_stats, n, rules)
-    levels = max([0, *table.n_codes[table.nominal == 1].tolist()]) + 2
-    floats = np.empty
-    return NodeScratch(
-        sides=np.zeros((8, n_stats)),
-        table=floats((t, n_stats)),
-        group_weight=floats(t),
-        code=np.empty(t, np.int64),
-        keys=np.empty(n, np.uint64),
-        other_keys=np.empty(n, np.uint64),
-        digits=np.empty(256, np.int64),
-        row_child=np.empty(n, np.int32),
-        row=np.empty(n, np.uint32),
-        weight=floats(n),
-        category_child=np.zeros(levels, np.int32),
-        cut=np.zeros((t, 2), np.int64),
-        range_child=np.zeros(t, np.int32),
-        fill=np.empty(t + 2, np.int64),
-        order=np.empty(t, np.int64),
-        place=floats(t),
-        axes=floats((3, n_stats)),
-        test=np.zeros(col.N_TEST, np.int64),
-        votes=floats((levels, 4)),
-        features=np.arange(p),
-        drawn=np.empty(p, np.int64),
-        listed=np.empty(p, np.int64),
-        gain=np.zeros(p),
-        information=np.zeros(p),
-    )
-
-
-def new_nodes(table: CodedColumns, n_stats: int, n_values: int, n: int, rules: GrowthRules) -> GrownNodes:
-    """Return arrays for the nodes of a tree; memory that no node writes to is not taken."""
-    widest = int(max([0, *table.n_codes[table.nominal == 1].tolist()]))
-    m, wide = min(2 * n, _FIRST_NODES) + widest + 2, _table_size(table, n_stats, n, rules)
-    entries = 4 * n + 4 * (widest + 2) * (1 + rules.max_surrogates) + wide
-    return GrownNodes(
-        nodes=np.empty((m, col.N_MULTIWAY_COLUMNS), np.int64),
-        numbers=np.empty((m, 3)),
-        keys=np.empty(m, np.uint64),
-        sums=np.empty((m, n_stats)),
-        value=np.empty((m, n_values)),
-        measure=np.empty((m, n_values + n_stats - 1 if n_values else 0)),
-        frontier=np.empty(m, np.int64),
-        state=np.zeros(col.N_STATE, np.int64),
-        row=np.empty(2 * n + 2, np.uint32),
-        weight=np.empty(2 * n + 2),
-        cuts=np.empty((2 * n + wide, 2), np.int64),
-        branch=np.empty(entries, np.int32),
-        level=np.empty(2 * n + wide, np.int32),
-        surrogates=np.empty(((n + 2) * rules.max_surrogates, 6), np.int64),
-        agreements=np.empty(((n + 2) * rules.max_surrogates, 2)),
-    )
-
-
-_FULL = {
-    col.NODES_FULL: ("nodes", "numbers", "keys", "sums", "value", "measure", "frontier"),
-    col.CASES_FULL: ("row", "weight"),
-    col.RAGGED_FULL: ("cuts", "branch", "level", "surrogates", "agreements"),
-}
-
-
-def _enlarged(grown: GrownNodes) -> GrownNodes:
-    """Return a tree under construction with twice the room in what is full."""
-    larger = {}
-    for name in _FULL[int(grown.state[col.STATUS])]:
-        column = getattr(grown, name)
-        larger[name] = np.empty((2 * len(column) + 16, *column.shape[1:]), column.dtype)
-        larger[name][: len(column)] = column
-    return grown._replace(**larger)
-
-
 def work_on(
     table: CodedColumns,
     sums: Any,
@@ -206,21 +97,32 @@ def work_on(
 ) -> GrowerContext:
     """Return the arguments of growth over n rows, which are not listed yet; it stops where ``halt[0]`` is not 0."""
     halt = np.zeros(1, np.int64) if halt is None else halt
-    n_stats, n_values = int(sums.offsets[-1]) + 2, 0 if isinstance(sums, ClassSums) else len(sums.y)
     if isinstance(sums, NumberSums):
         sums = sums._replace(measure=np.zeros(len(sums.measure)))  # one for each tree of a forest
-    drawing: Any = SomeFeatures(limits.features_key) if limits.n_drawn < len(table.codes) else AllFeatures()
-    grown, scratch = new_nodes(table, n_stats, n_values, n, rules), new_scratch(table, n_stats, n, rules)
-    codes, n_codes, calls = table.codes, table.n_codes, Calls()
-    context = NodeContext(codes, n_codes, table.nominal, sums, limits, rules, grown, scratch, calls, plain, halt)
-    test_context = TestContext(context, criterion)
-    context = context._replace(calls=_calls_of(GrowerContext(test_context, drawing)))
-    return GrowerContext(test_context._replace(context=context), drawing)
+    drawing: Any = SomeFeatures(limits.features_key) if limits.n_drawn < len(table.code_at) else AllFeatures()
+    grown, scratch = new_nodes(table, sums, table.orders, n, rules), new_scratch(table, sums, n, rules)
+    context = NodeContext(
+        codes=table.codes,
+        code_at=table.code_at,
+        order_at=table.order_at,
+        n_codes=table.n_codes,
+        nominal=table.nominal,
+        target=sums,
+        limits=limits,
+        rules=rules,
+        grown=grown,
+        scratch=scratch,
+        calls=Calls(),
+        plain=plain,
+        halt=halt,
+    )
+    work = GrowerContext(TestContext(context, criterion), drawing, rng.ROOT_KEY, 0, 1)
+    return with_context(work, calls=_calls_of(work))
 
 
-def _calls_of(work: GrowerContext) -> Calls:
-    """Return the kernels that a fit needs, compiled where need be."""
-    test_context, context, rules = work.test_context, work.context, work.rules
+def entries_of(work: GrowerContext) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the kernels that a fit needs by name: those that know the criterion, and the others."""
+    rules = work.rules
     at_number = {col.THRESHOLD: find_threshold, col.INTERVAL: find_interval, col.RANGES: find_ranges}
     at_category = {col.EACH_CATEGORY: find_category_split, col.MERGED_CATEGORIES: find_merged_split}.get(
         rules.categorical
@@ -233,47 +135,66 @@ def _calls_of(work: GrowerContext) -> Calls:
     if (work.nominal == 1).any():
         of_tests["category"] = at_category or find_two_way_split
     if seeks_surrogates:
-        of_nodes["surrogates"] = find_surrogates
-    of_tests["judge"] = judge
+        of_nodes |= {"agree": agree_with, "surrogates": list_surrogates}
+    if (work.order_at >= 0).any():
+        of_nodes["columns"] = divide_column
+        if rules.of_classes == 1:
+            of_nodes["classes"] = mark_classes
+    return of_tests | {"judge": judge}, of_nodes
+
+
+def _calls_of(work: GrowerContext) -> Calls:
+    """Return the addresses of the kernels that a fit needs, compiled where need be."""
+    test_context, context = work.test_context, work.context
+    of_tests, of_nodes = entries_of(work)
     wanted = codes_for(of_tests, test_context) | codes_for(of_nodes, context)
     compile_entries([code_for(grow_general, work), *wanted.values()])  # what takes longest comes first
     return Calls(**{name: entry_of(code) for name, code in wanted.items()})
 
 
-def grow_rows(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[np.float64], bins: Any) -> Trees:
+def grow_rows(
+    work: GrowerContext, table: CodedColumns, rows: NDArray[np.uint32], weights: NDArray[np.float64], workers: int
+) -> Trees:
     """Grow a tree over the given rows of positive weight; Ctrl-C ends that at once."""
     grown: list[Trees | None] = []
     levels = int((work.n_codes * work.nominal).max(initial=0))
     size = _STEPS_A_SUM * max(len(rows) * len(work.n_codes), levels * levels) * work.grown.sums.shape[1]
-    run_heeding(lambda _: grown.append(grow_until(work, rows, weights, bins)), size, work.halt)
+    run_heeding(lambda _: grown.append(grow_until(work, table, rows, weights, workers)), size, work.halt)
     assert grown[0] is not None
     return grown[0]
 
 
-def grow_until(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[np.float64], bins: Any) -> Trees | None:
+def grow_until(
+    work: GrowerContext, table: CodedColumns, rows: NDArray[np.uint32], weights: NDArray[np.float64], workers: int = 1
+) -> Trees | None:
     """Grow a tree over the given rows of positive weight; return None where it was stopped before it was whole."""
-    n = len(rows)
-    work.grown.row[:n], work.grown.weight[:n] = rows, weights
-    while True:
-        call_entry(code_for(grow_general, work), n, 0, 0)
-        if work.grown.state[col.STATUS] == col.STOPPED:
-            return None
-        if work.grown.state[col.STATUS] == col.DONE:
-            break
-        context = work.context._replace(grown=_enlarged(work.grown))
-        work = work._replace(test_context=work.test_context._replace(context=context))
-    is_fractional = work.rules.missing == col.FRACTIONAL
-    trees: Trees = to_trees(work.grown, work.target, bins, is_fractional=is_fractional)
+    list_rows(work, rows, weights)
+    grown = grow_nodes(work, table, len(rows), workers, entries_of(work))
+    if grown is None:
+        return None
+    trees: Trees = to_trees(grown, work.target, table.bins, is_fractional=work.rules.missing == col.FRACTIONAL)
     return trees
+
+
+def list_rows(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[np.float64]) -> None:
+    """Write the rows of the root."""
+    n, grown, target = len(rows), work.grown, work.target
+    grown.row[:n], grown.weight[:n] = rows, weights
+    if len(grown.outcome):
+        grown.outcome[:n] = (target.places if isinstance(target, ClassSums) else target.y)[0, rows]
 
 
 def train_general(table: Features, outcome: Any, criterion: Any, weights: Weights, settings: Any) -> Trees:
     """Grow one tree over the rows of positive weight."""
     kept = weights.kept
     sums = sums_of(outcome, criterion)
-    own = coded(table, kept, settings.max_bins, settings.workers)
+    is_exact = settings.max_bins is None and settings.n_drawn >= table.n_features
+    if is_exact:
+        own = in_order(table, kept, settings.workers)
+    else:
+        own = coded(table, kept, settings.max_bins, settings.workers)
     rules = rules_of(settings.options, criterion, sums)
     plain = _NOT_OTHER if weights.plain is None else weights.plain
     work = work_on(own, sums, criterion, limits_of(settings, weights.total), rules, len(kept), plain)
     weight = np.asarray(weights.integers[kept] * weights.unit, np.float64)
-    return grow_rows(work, kept, weight, own.bins)
+    return grow_rows(work, own, kept, weight, settings.workers)

@@ -1,0 +1,137 @@
+"""The arrays of multiway growth: scratch for the work on a node, room for nodes, enlarged where it is full."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.growth.multiway import columns as col
+from dtnumba.growth.multiway.node_sums import ClassSums, NumberSums
+from dtnumba.growth.multiway.nodes import GrowerContext, GrownNodes, GrowthRules, NodeScratch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.growth.multiway.coded_columns import CodedColumns
+
+
+_FIRST_NODES = 1 << 12  # for which there is room at first: of very many classes each takes kilobytes
+_MOST_TABLE = 1 << 22  # numbers in the table of a numeric feature
+
+
+def _table_size(table: CodedColumns, n_stats: int, n: int, rules: GrowthRules) -> int:
+    """Return for how many groups the table of a node needs room."""
+    numeric = table.n_codes[(table.nominal == 0) & (table.code_at >= 0)]
+    small = numeric[(numeric * n_stats <= _MOST_TABLE) & (numeric <= 2 * n + 2)]
+    size = max([0, *small.tolist(), *table.n_codes[table.nominal == 1].tolist()])
+    return int(max(size, 256 if rules.numeric != col.RANGES else 1024)) + 3
+
+
+def new_scratch(table: CodedColumns, sums: Any, n: int, rules: GrowthRules) -> NodeScratch:
+    """Return the scratch for the work on one node."""
+    n_stats = int(sums.offsets[-1]) + 2
+    sorts = (table.order_at < 0).any() or rules.numeric == col.INTERVAL
+    p, t = len(table.code_at), _table_size(table, n_stats, n, rules)
+    levels = max([0, *table.n_codes[table.nominal == 1].tolist()]) + 2
+    floats = np.empty
+    return NodeScratch(
+        sides=np.zeros((8, n_stats)),
+        table=floats((t, n_stats)),
+        group_weight=floats(t),
+        code=np.empty(t, np.int64),
+        keys=np.empty(n if sorts else 1, np.uint64),
+        other_keys=np.empty(n, np.uint64),
+        digits=np.empty(256, np.int64),
+        row_child=np.empty(n, np.int32),
+        new_place=np.empty(n, np.uint32),
+        child_start=np.empty(t + 2, np.int64),
+        n_whole=np.empty(t + 2, np.int64),
+        dealt=np.zeros(2, np.int64),
+        row=np.empty(n, np.uint32),
+        weight=floats(n),
+        outcome=_outcome_of(sums, n),
+        category_child=np.zeros(levels, np.int32),
+        cut=np.zeros((t, 2), np.int64),
+        range_child=np.zeros(t, np.int32),
+        fill=np.empty(t + 2, np.int64),
+        order=np.empty(t, np.int64),
+        place=floats(t),
+        axes=floats((3, n_stats)),
+        terms=np.empty((2, n_stats), np.int64),
+        test=np.zeros(col.N_TEST, np.int64),
+        votes=floats((levels, 4)),
+        agreed=floats((p, 3)),
+        agreed_cut=np.empty((p, 3), np.int64),
+        features=np.arange(p),
+        drawn=np.empty(p, np.int64),
+        listed=np.empty(p, np.int64),
+        gain=np.zeros(p),
+        information=np.zeros(p),
+    )
+
+
+def _outcome_of(sums: ClassSums | NumberSums, n: int) -> NDArray[Any]:
+    """Return room for what n rows listed say, where a target has one output."""
+    kind = np.int32 if isinstance(sums, ClassSums) else np.float64
+    return np.empty(n if len(sums.offsets) == 2 else 0, kind)
+
+
+def new_nodes(table: CodedColumns, sums: Any, orders: NDArray[np.uint64], n: int, rules: GrowthRules) -> GrownNodes:
+    """Return arrays for the nodes of a tree; memory that no node writes to is not taken."""
+    n_stats, n_values = int(sums.offsets[-1]) + 2, 0 if isinstance(sums, ClassSums) else len(sums.y)
+    n_cases = orders.shape[1] if len(orders) else 2 * n + 2
+    bits = max(n - 1, 1).bit_length()
+    if not isinstance(sums, ClassSums) or len(sums.offsets) > 2 or int(sums.offsets[-1]) << bits > 1 << 32:
+        bits = 32  # a key has no room for a class
+    widest = int(max([0, *table.n_codes[table.nominal == 1].tolist()]))
+    m, wide = min(2 * n, _FIRST_NODES) + widest + 2, _table_size(table, n_stats, n, rules)
+    entries = 4 * n + 4 * (widest + 2) * (1 + rules.max_surrogates) + wide
+    return GrownNodes(
+        nodes=np.empty((m, col.N_MULTIWAY_COLUMNS), np.int64),
+        numbers=np.empty((m, 3)),
+        keys=np.empty(m, np.uint64),
+        sums=np.empty((m, n_stats)),
+        value=np.empty((m, n_values)),
+        measure=np.empty((m, n_values + n_stats - 1 if n_values else 0)),
+        frontier=np.empty(m, np.int64),
+        state=np.zeros(col.N_STATE, np.int64),
+        row=np.empty(n_cases, np.uint32),
+        weight=np.empty(n_cases),
+        outcome=_outcome_of(sums, n_cases),
+        orders=orders,
+        place_bits=np.uint64(bits),
+        place_mask=np.uint64((1 << min(bits, 31)) - 1),
+        cuts=np.empty((2 * n + wide, 2), np.int64),
+        branch=np.empty(entries, np.int32),
+        level=np.empty(2 * n + wide, np.int32),
+        surrogates=np.empty(((n + 2) * rules.max_surrogates, 6), np.int64),
+        agreements=np.empty(((n + 2) * rules.max_surrogates, 2)),
+    )
+
+
+_FULL = {
+    col.NODES_FULL: ("nodes", "numbers", "keys", "sums", "value", "measure", "frontier"),
+    col.CASES_FULL: ("row", "weight", "outcome", "orders"),
+    col.RAGGED_FULL: ("cuts", "branch", "level", "surrogates", "agreements"),
+}
+
+
+def enlarged(grown: GrownNodes) -> GrownNodes:
+    """Return a tree under construction with twice the room in what is full."""
+    larger = {}
+    for name in _FULL[int(grown.state[col.STATUS])]:
+        column = getattr(grown, name)
+        if name == "orders":
+            larger[name] = np.empty((len(column), 2 * column.shape[1] + 16), column.dtype)
+            larger[name][:, : column.shape[1]] = column
+        elif len(column):
+            larger[name] = np.empty((2 * len(column) + 16, *column.shape[1:]), column.dtype)
+            larger[name][: len(column)] = column
+    return grown._replace(**larger)
+
+
+def with_context(work: GrowerContext, **changed: Any) -> GrowerContext:
+    """Return the arguments of growth with other arrays."""
+    test_context = work.test_context
+    return work._replace(test_context=test_context._replace(context=test_context.context._replace(**changed)))

@@ -1,0 +1,109 @@
+"""A table as multiway growth reads it: codes a row, and of numbers the order of the rows, too, where that is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.growth.multiway.columns import NOT_ORDERED
+from dtnumba.runtime.progress import launch_beside_heeding
+from dtnumba.tables.binned_table import histogram_of
+from dtnumba.tables.bins import Bins, add_levels, code_dtype, dtype_of, ordered, rank_codes
+from dtnumba.tables.presort import (
+    PARALLEL_CELLS,
+    RANK_BITS,
+    STEPS_A_VALUE,
+    RankInOrder,
+    bits_of,
+    columns_of,
+    is_small,
+    sort_scratch,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.tables.binned_table import Features
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumns:
+    """Codes of columns, a row a column, and keys of columns in order: ``code << 32 | place of the row``, ascending."""
+
+    codes: NDArray[Any]  # (q, n_table_rows)
+    code_at: NDArray[np.int64]  # (p,): row of codes; NOT_ORDERED where a column has none
+    orders: NDArray[np.uint64]  # (s, n); the place of a row is where it stands among the rows kept
+    order_at: NDArray[np.int64]  # (p,): row of orders; NOT_ORDERED where a column has none
+    bins: Any
+    nominal: NDArray[np.uint8]
+
+    @property
+    def n_codes(self) -> NDArray[np.int64]:
+        """Return the number of values of each column, which is the code of a missing one."""
+        return np.asarray(self.bins.n_codes, np.int64)
+
+
+def coded(table: Features, kept: NDArray[np.uint32], max_bins: int | None, workers: int) -> CodedColumns:
+    """Return a table as codes of every column: exact ones, or those of a histogram."""
+    if max_bins is None:
+        codes, bins = rank_codes(table, kept, workers)
+    else:
+        codes, bins = histogram_of(table, kept, max_bins, workers)
+    p = table.n_features
+    width = np.uint32 if codes.dtype == np.uint32 else np.uint16
+    columns = np.ascontiguousarray(codes.T, dtype=width)
+    return CodedColumns(columns, np.arange(p), _NO_ORDERS, np.full(p, NOT_ORDERED), bins, _nominal(table))
+
+
+def in_order(table: Any, kept: NDArray[np.uint32], workers: int) -> CodedColumns:
+    """Return a table as exact codes: those of numbers as the order of their rows, those of categories a row."""
+    is_number = ordered(table)
+    orders, bins = _orders(table, kept, workers)
+    code_at, order_at = np.full(table.n_features, NOT_ORDERED), np.full(table.n_features, NOT_ORDERED)
+    code_at[~is_number], order_at[is_number] = np.arange((~is_number).sum()), np.arange(is_number.sum())
+    width = np.uint32 if code_dtype(bins) == np.uint32 else np.uint16
+    codes = np.empty(((~is_number).sum(), table.n_rows), width)
+    for k, f in enumerate(np.flatnonzero(~is_number)):
+        x = table.column(f)
+        codes[k] = np.where(np.isnan(x), table.n_levels(f), x)
+    return CodedColumns(codes, code_at, orders, order_at, bins, _nominal(table))
+
+
+_NO_ORDERS = np.empty((0, 0), np.uint64)
+
+
+def _nominal(table: Any) -> NDArray[np.uint8]:
+    nominal = getattr(table, "nominal", None)
+    return np.zeros(table.n_features, np.uint8) if nominal is None else np.asarray(nominal).astype(np.uint8)
+
+
+def _orders(table: Any, kept: NDArray[np.uint32], workers: int) -> tuple[NDArray[np.uint64], Bins]:
+    """Return the keys of the columns with an order, one after the other, and the values of all."""
+    numbers, n = np.flatnonzero(ordered(table)), len(kept)
+    orders, own_codes = np.empty((len(numbers), n), np.uint64), np.zeros(len(numbers), np.int64)
+    distinct, done = np.empty(len(numbers) * n, dtype_of(table)), 0
+    if is_small(table, kept):
+        for k, column in enumerate(columns_of(table.cells, kept)[numbers]):
+            values, ranks = np.unique(column, return_inverse=True)
+            orders[k] = np.sort((ranks.astype(np.uint64) << RANK_BITS) | np.arange(n, dtype=np.uint64))
+            own_codes[k] = len(values) - np.isnan(values).sum()
+            distinct[k * n : k * n + own_codes[k]] = values[: own_codes[k]] + values.dtype.type(0)  # no negative zero
+    else:
+        for _, cells in table.numbers():
+            bits, form = bits_of(cells)
+            threads = workers if n * cells.n_columns >= PARALLEL_CELLS else 1
+            scratch, counter = sort_scratch(bits.flat, n, threads), np.zeros(1, np.int64)
+            out = distinct.view(bits.flat.dtype)
+            task = RankInOrder(bits, form, scratch, kept, orders, done, out, own_codes, counter)
+            launch_beside_heeding(task, threads, STEPS_A_VALUE * n * cells.n_columns)
+            done += cells.n_columns
+    n_codes = np.zeros(table.n_features, np.int64)
+    n_codes[numbers] = own_codes
+    first_code = np.concatenate([[0], np.cumsum(n_codes)])
+    for k, f in enumerate(numbers):  # in place: the values of so many rows would not fit twice
+        distinct[first_code[f] : first_code[f + 1]] = distinct[k * n : k * n + n_codes[f]]
+    values = distinct[: first_code[-1]]
+    bins = Bins(n_codes, first_code, values, values, np.ones(table.n_features, bool))
+    return orders, add_levels(bins, table.levels, table.nominal)

@@ -1,0 +1,251 @@
+"""One tree on several threads: the columns of its large nodes side by side, then the subtrees below, each by itself.
+
+What is grown is the same to the bit on any number of threads: a column is worked on by one of them from the sums of the
+node, and a subtree knows its rows and the key of its root alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba.growth.columns import NO_LIMIT
+from dtnumba.growth.multiway import columns as col
+from dtnumba.growth.multiway.arrays import enlarged, new_nodes, new_scratch, with_context
+from dtnumba.growth.multiway.grow import grow_general
+from dtnumba.growth.multiway.node_sums import NumberSums
+from dtnumba.growth.policies.node_order import is_best_first
+from dtnumba.runtime.addresses import call_entry, caller_of, code_for
+from dtnumba.runtime.hands import Hands
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dtnumba.growth.multiway.coded_columns import CodedColumns
+    from dtnumba.growth.multiway.nodes import GrowerContext, GrownNodes
+
+# Rows times columns: of a tree that one thread grows alone, and of the subtrees that the threads take
+_ALONE = 1 << 17
+_LEAST_APART, _MOST_APART = 1 << 15, 1 << 20
+_SUBTREES_A_WORKER = 8
+
+
+def shared(work: GrowerContext, n: int, workers: int) -> GrowerContext:
+    """Return the arguments of growth with what of a tree of n rows is shared by so many threads."""
+    cells = n * len(work.n_codes)
+    if workers == 1 or cells < _ALONE:
+        return work
+    least = int(np.clip(cells // (_SUBTREES_A_WORKER * workers), _LEAST_APART, _MOST_APART))
+    apart = 0 if is_best_first(work.limits) else least
+    return with_context(work, rules=work.rules._replace(shared_from=least, apart_below=apart))
+
+
+def grow_nodes(
+    work: GrowerContext, table: CodedColumns, n: int, workers: int, entries: tuple[dict[str, Any], dict[str, Any]]
+) -> GrownNodes | None:
+    """Grow a tree over the n rows listed; None where it was stopped before it was whole.
+
+    ``entries`` are the kernels by name: those that know the criterion, and the others.
+    """
+    work = shared(work, n, workers)
+    if work.rules.shared_from == NO_LIMIT:
+        return _grown_alone(work, n)
+    with Hands(workers) as hands:
+        return _Together(work, table, n, hands, entries).grow()
+
+
+def _grown_alone(work: GrowerContext, n: int) -> GrownNodes | None:
+    while True:
+        call_entry(code_for(grow_general, work), n, 0, 0)
+        status = work.grown.state[col.STATUS]
+        if status in (col.STOPPED, col.DONE):
+            return work.grown if status == col.DONE else None
+        work = with_context(work, grown=enlarged(work.grown))
+
+
+class _Subtree(NamedTuple):
+    """A subtree that is grown by itself: where it hangs, and its rows, as views or copies."""
+
+    node: int
+    key: Any
+    depth: int
+    row: Any
+    weight: Any
+    outcome: Any
+    orders: Any
+
+
+class _Together:
+    """The growth of one tree."""
+
+    def __init__(self, work: GrowerContext, table: CodedColumns, n: int, hands: Hands, entries: Any) -> None:
+        self.work = work
+        self.of_tests, self.of_nodes = entries
+        self.table = table
+        self.n = n
+        self.hands = hands
+        self.pieces: list[tuple[int, GrownNodes]] = []
+        self.lone_rules = work.rules._replace(shared_from=NO_LIMIT, apart_below=0)
+        own = work.scratch
+        # Who helps has room of its own, and reads and writes what belongs to the node in that of the leader.
+        self.scratch = [own] + [
+            new_scratch(table, work.target, n, work.rules)._replace(
+                row_child=own.row_child,
+                new_place=own.new_place,
+                child_start=own.child_start,
+                n_whole=own.n_whole,
+                dealt=own.dealt,
+                gain=own.gain,
+                information=own.information,
+                agreed=own.agreed,
+                agreed_cut=own.agreed_cut,
+            )
+            for _ in range(1, hands.workers)
+        ]
+        self._bind()
+
+    def _bind(self) -> None:
+        """Make what is called for a column, for each worker, with the arrays as they are now."""
+        works = [with_context(self.work, scratch=scratch) for scratch in self.scratch]
+        self._go = caller_of(code_for(grow_general, self.work))
+        self._callers: dict[str, list[Callable[[int, int, int], int]]] = {
+            name: [caller_of(code_for(entry, one.test_context)) for one in works]
+            for name, entry in self.of_tests.items()
+        } | {
+            name: [caller_of(code_for(entry, one.test_context.context)) for one in works]
+            for name, entry in self.of_nodes.items()
+        }
+
+    def grow(self) -> GrownNodes | None:
+        """Return the tree, None where it was stopped."""
+        while True:
+            self._go(self.n, 0, 0)
+            work, state = self.work, self.work.grown.state
+            status, node = int(state[col.STATUS]), int(state[col.NODE_IN_HAND])
+            if status in (col.STOPPED, col.DONE):
+                break
+            if status == col.LOOK:
+                state[col.N_VARYING] = self._look(node)
+            elif status == col.FIND_SURROGATES:
+                self._agree(node)
+            elif status == col.DIVIDE_COLUMNS:
+                start, stop = (int(work.grown.nodes[node, c]) for c in (col.START, col.STOP))
+                self._divide(start, stop - start)
+            elif status == col.LEAVE_APART:
+                self._leave_apart(node)
+            else:
+                self.work = with_context(work, grown=enlarged(work.grown))
+                self._bind()
+        self.hands.finish()
+        if self.work.halt[0] != 0:
+            return None
+        return _joined(self.work.grown, self.pieces)
+
+    def _agree(self, node: int) -> None:
+        """Find the best surrogate on each column for the split of a node."""
+        agree = self._callers["agree"]
+        self.hands.each(lambda k, worker: agree[worker](k, node, 0), len(self.work.n_codes))
+
+    def _divide(self, start: int, n: int) -> None:
+        """Divide the columns in order of a node as its rows were dealt."""
+        divide = self._callers["columns"]
+        self.hands.each(lambda k, worker: divide[worker](k, start, n), len(self.work.grown.orders))
+
+    def _look(self, node: int) -> int:
+        """Find the best test of each drawn column; return how many of them vary."""
+        work, varying = self.work, [0] * self.hands.workers
+        features = work.scratch.features[: work.limits.n_drawn].tolist()
+
+        def look(k: int, worker: int) -> None:
+            name = "category" if work.nominal[features[k]] else "number"
+            varying[worker] += self._callers[name][worker](features[k], node, 0)
+
+        self.hands.each(look, len(features))
+        return sum(varying)
+
+    def _leave_apart(self, node: int) -> None:
+        grown = self.work.grown
+        start, stop, depth = (int(grown.nodes[node, c]) for c in (col.START, col.STOP, col.DEPTH))
+        rows, several = slice(start, stop), len(grown.outcome) == 0
+        parts = (grown.row[rows], grown.weight[rows], grown.outcome[:0] if several else grown.outcome[rows])
+        orders = grown.orders[:, rows]
+        if self.work.rules.missing == col.FRACTIONAL:  # lists that grow longer may take this room
+            parts, orders = tuple(part.copy() for part in parts), orders.copy()
+        one = _Subtree(node, grown.keys[node], depth, *parts, orders)
+        self.hands.leave(lambda _: self._grow_subtree(one), stop - start)
+
+    def _grow_subtree(self, one: _Subtree) -> None:
+        if self.work.halt[0] != 0:
+            return
+        n, work = len(one.row), self.work
+        orders = np.array(one.orders, order="C")
+        target = work.target
+        if isinstance(target, NumberSums):
+            target = target._replace(measure=target.measure.copy())
+        grown = new_nodes(self.table, target, orders, n, self.lone_rules)
+        grown = grown._replace(place_bits=work.grown.place_bits, place_mask=work.grown.place_mask)
+        scratch = new_scratch(self.table, target, n, self.lone_rules)
+        work = with_context(work, grown=grown, scratch=scratch, target=target, rules=self.lone_rules)
+        work = work._replace(root_key=one.key, root_depth=one.depth, is_root=0)
+        for name in ("row", "weight", "outcome"):
+            getattr(grown, name)[: len(getattr(one, name))] = getattr(one, name)
+        done = _grown_alone(work, n)
+        if done is not None:
+            self.pieces.append((one.node, _cut_to_size(done)))
+
+
+def _cut_to_size(grown: GrownNodes) -> GrownNodes:
+    """Return a tree without what only its growth needs, and without the room that it did not take."""
+    m, k, b, v, s = (int(grown.state[c]) for c in _USED)
+    cut = {name: getattr(grown, name)[:m].copy() for name in ("nodes", "numbers", "sums", "value")}
+    return grown._replace(
+        **cut,
+        keys=grown.keys[:0],
+        measure=grown.measure[:0],
+        frontier=grown.frontier[:0],
+        row=grown.row[:0],
+        weight=grown.weight[:0],
+        outcome=grown.outcome[:0],
+        orders=grown.orders[:0],
+        cuts=grown.cuts[:k].copy(),
+        branch=grown.branch[:b].copy(),
+        level=grown.level[:v].copy(),
+        surrogates=grown.surrogates[:s].copy(),
+        agreements=grown.agreements[:s].copy(),
+    )
+
+
+_USED = (col.N_NODES, col.CUTS_USED, col.BRANCHES_USED, col.LEVELS_USED, col.SURROGATES_USED)
+
+
+def _joined(top: GrownNodes, pieces: list[tuple[int, GrownNodes]]) -> GrownNodes:
+    """Return a tree with its subtrees in place."""
+    top = _cut_to_size(top)
+    parts = {name: [getattr(top, name)] for name in _JOINED}
+    used = {name: len(getattr(top, name)) for name in _JOINED}
+    for node, piece in sorted(pieces, key=lambda one: one[0]):
+        nodes, surrogates, first = piece.nodes, piece.surrogates, used["nodes"]
+        # The root takes the place it was left out at, and the others follow behind all that stands.
+        has_children = nodes[:, col.LEFT] > 0
+        nodes[has_children, col.LEFT] += first - 1
+        parent = nodes[1:, col.PARENT]
+        nodes[1:, col.PARENT] = np.where(parent == 0, node, parent + first - 1)
+        nodes[0, col.PARENT] = top.nodes[node, col.PARENT]
+        for column, name in ((col.CUT_AT, "cuts"), (col.BRANCH_AT, "branch"), (col.LEVEL_AT, "level")):
+            nodes[:, column] += used[name]
+        nodes[:, col.SURROGATE_AT] += used["surrogates"]
+        surrogates[:, col.S_BRANCH_AT] += used["branch"]
+        for name in ("nodes", "numbers", "sums", "value"):
+            getattr(top, name)[node] = getattr(piece, name)[0]
+        for name in _JOINED:
+            own = getattr(piece, name)
+            parts[name].append(own[1:] if name in _OF_NODES else own)
+            used[name] += len(parts[name][-1])
+    state = top.state.copy()
+    state[col.N_NODES] = used["nodes"]
+    return top._replace(state=state, **{name: np.concatenate(each) for name, each in parts.items()})
+
+
+_OF_NODES = ("nodes", "numbers", "sums", "value")
+_JOINED = (*_OF_NODES, "cuts", "branch", "level", "surrogates", "agreements")
