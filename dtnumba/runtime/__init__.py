@@ -2,8 +2,7 @@
 
 kernels                        how a function is compiled, and how the type of an argument picks the code
 tasks                          a task on several workers: in the one parallel loop, or on threads beside this one
-board                          phases of the work of one thread, of which others take items
-cores                          how many cores this process may use at once
+threads                        how many threads work, and how they share it
 addresses                      kernels called by address, and records written to memory for them
 compiler                       what of Numba's compiler kernels need, and no more
 side_by_side                   kernels compiled in two processes at once

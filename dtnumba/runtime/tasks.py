@@ -28,10 +28,10 @@ from dtnumba.runtime.addresses import (
     entry_of,
     entry_with_memory,
 )
-from dtnumba.runtime.cores import cores
 from dtnumba.runtime.kernels import COMPILED, by_type, entry, kernel, kernel_type
 from dtnumba.runtime.records import Twin, own_copy
 from dtnumba.runtime.side_by_side import is_rehearsal
+from dtnumba.runtime.threads.cores import cores
 
 
 def take_ticket(counter):

@@ -35,7 +35,10 @@ from dtnumba.growth.splitters.contract import (
     with_tables_of,
 )
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.board import (
+from dtnumba.runtime.kernels import by_having, by_type, inline, kernel_type, outlined
+from dtnumba.runtime.memory import per_worker
+from dtnumba.runtime.records import worker_part
+from dtnumba.runtime.threads.board import (
     Board,
     add_to,
     begin_phase,
@@ -50,9 +53,6 @@ from dtnumba.runtime.board import (
     take_word,
     wait_for,
 )
-from dtnumba.runtime.kernels import by_having, by_type, inline, kernel_type, outlined
-from dtnumba.runtime.memory import per_worker
-from dtnumba.runtime.records import worker_part
 
 # Entries of Board.phase
 _KIND, _NODE, _FIRST, _LAST, _STEP, _SLOT, _NUMBER = range(7)

@@ -15,10 +15,10 @@ from dtnumba.growth.splitters.candidates import NOTHING
 from dtnumba.growth.splitters.contract import note_levels
 from dtnumba.growth.targets.contract import is_wide, put
 from dtnumba.growth.targets.leaf_values import Summary, describe, describe_inner, prefetch_rows, row_at
-from dtnumba.runtime.board import add_to, hint, look_at
 from dtnumba.runtime.instructions.bits import prefetch
 from dtnumba.runtime.kernels import by_class, by_having, inline
 from dtnumba.runtime.memory import sparse_empty
+from dtnumba.runtime.threads.board import add_to, hint, look_at
 from dtnumba.trees.layout import NO_LEVELS, NO_MAP, Trees
 from dtnumba.trees.sparse_rows import SparseValues
 

@@ -119,7 +119,7 @@ _FULL = {
 
 def enlarged(grown: GrownNodes) -> GrownNodes:
     """Return a tree under construction with twice the room in what is full."""
-    larger = {}
+    larger: dict[str, Any] = {}
     for name in _FULL[int(grown.state[col.STATUS])]:
         column = getattr(grown, name)
         if name == "orders":

@@ -24,9 +24,9 @@ from dtnumba.growth.policies.monotonic import AnyShape
 from dtnumba.growth.policies.significance_test import NoTest
 from dtnumba.growth.settings import MERGED, Options
 from dtnumba.runtime import rng
-from dtnumba.runtime.hands import Hands
 from dtnumba.runtime.kernels import kernel, kernel_type
 from dtnumba.runtime.tasks import n_workers
+from dtnumba.runtime.threads.hands import Hands
 from dtnumba.tables.floats import AtFloats
 from dtnumba.trees.layout import count_up
 

@@ -6,10 +6,10 @@ import math
 import numpy as np
 
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.judge_test import heaviest_of
 from dtnumba.growth.multiway.node_sums import to_grain, weight_of
 from dtnumba.growth.multiway.ordered_columns import SECOND, code_of, keys_of, n_known, place_of
-from dtnumba.growth.multiway.surrogates import heavier_side, place_by_surrogates
+from dtnumba.growth.multiway.splits.judge_test import heaviest_of
+from dtnumba.growth.multiway.splits.surrogates import heavier_side, place_by_surrogates
 from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.runtime.kernels import entry, inline
 from dtnumba.trees.layout import STAYS

@@ -23,8 +23,8 @@ from dtnumba.growth.columns import (
     STOP,
 )
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.group_rows import are_one, weight_at
 from dtnumba.growth.multiway.node_sums import add_row, clear, describe, is_pure, resume, settle, weight_of
+from dtnumba.growth.multiway.splits.group_rows import are_one, weight_at
 from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.node_order import is_best_first, pop, push
 from dtnumba.runtime import rng

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.columns import NO_LIMIT
+from dtnumba.growth.columns import DEPTH, NO_LIMIT, START, STOP
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.arrays import enlarged, new_nodes, new_scratch, with_context
 from dtnumba.growth.multiway.grow import grow_general
+from dtnumba.growth.multiway.join_subtrees import cut_to_size, joined_subtrees
 from dtnumba.growth.multiway.node_sums import NumberSums
 from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.runtime.addresses import call_entry, caller_of, code_for
-from dtnumba.runtime.hands import Hands
+from dtnumba.runtime.threads.hands import Hands
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +131,7 @@ class _Together:
             elif status == col.FIND_SURROGATES:
                 self._agree(node)
             elif status == col.DIVIDE_COLUMNS:
-                start, stop = (int(work.grown.nodes[node, c]) for c in (col.START, col.STOP))
+                start, stop = (int(work.grown.nodes[node, c]) for c in (START, STOP))
                 self._divide(start, stop - start)
             elif status == col.LEAVE_APART:
                 self._leave_apart(node)
@@ -140,7 +141,8 @@ class _Together:
         self.hands.finish()
         if self.work.halt[0] != 0:
             return None
-        return _joined(self.work.grown, self.pieces)
+        whole: GrownNodes = joined_subtrees(self.work.grown, self.pieces)
+        return whole
 
     def _agree(self, node: int) -> None:
         """Find the best surrogate on each column for the split of a node."""
@@ -166,7 +168,7 @@ class _Together:
 
     def _leave_apart(self, node: int) -> None:
         grown = self.work.grown
-        start, stop, depth = (int(grown.nodes[node, c]) for c in (col.START, col.STOP, col.DEPTH))
+        start, stop, depth = (int(grown.nodes[node, c]) for c in (START, STOP, DEPTH))
         rows, several = slice(start, stop), len(grown.outcome) == 0
         parts = (grown.row[rows], grown.weight[rows], grown.outcome[:0] if several else grown.outcome[rows])
         orders = grown.orders[:, rows]
@@ -192,60 +194,4 @@ class _Together:
             getattr(grown, name)[: len(getattr(one, name))] = getattr(one, name)
         done = _grown_alone(work, n)
         if done is not None:
-            self.pieces.append((one.node, _cut_to_size(done)))
-
-
-def _cut_to_size(grown: GrownNodes) -> GrownNodes:
-    """Return a tree without what only its growth needs, and without the room that it did not take."""
-    m, k, b, v, s = (int(grown.state[c]) for c in _USED)
-    cut = {name: getattr(grown, name)[:m].copy() for name in ("nodes", "numbers", "sums", "value")}
-    return grown._replace(
-        **cut,
-        keys=grown.keys[:0],
-        measure=grown.measure[:0],
-        frontier=grown.frontier[:0],
-        row=grown.row[:0],
-        weight=grown.weight[:0],
-        outcome=grown.outcome[:0],
-        orders=grown.orders[:0],
-        cuts=grown.cuts[:k].copy(),
-        branch=grown.branch[:b].copy(),
-        level=grown.level[:v].copy(),
-        surrogates=grown.surrogates[:s].copy(),
-        agreements=grown.agreements[:s].copy(),
-    )
-
-
-_USED = (col.N_NODES, col.CUTS_USED, col.BRANCHES_USED, col.LEVELS_USED, col.SURROGATES_USED)
-
-
-def _joined(top: GrownNodes, pieces: list[tuple[int, GrownNodes]]) -> GrownNodes:
-    """Return a tree with its subtrees in place."""
-    top = _cut_to_size(top)
-    parts = {name: [getattr(top, name)] for name in _JOINED}
-    used = {name: len(getattr(top, name)) for name in _JOINED}
-    for node, piece in sorted(pieces, key=lambda one: one[0]):
-        nodes, surrogates, first = piece.nodes, piece.surrogates, used["nodes"]
-        # The root takes the place it was left out at, and the others follow behind all that stands.
-        has_children = nodes[:, col.LEFT] > 0
-        nodes[has_children, col.LEFT] += first - 1
-        parent = nodes[1:, col.PARENT]
-        nodes[1:, col.PARENT] = np.where(parent == 0, node, parent + first - 1)
-        nodes[0, col.PARENT] = top.nodes[node, col.PARENT]
-        for column, name in ((col.CUT_AT, "cuts"), (col.BRANCH_AT, "branch"), (col.LEVEL_AT, "level")):
-            nodes[:, column] += used[name]
-        nodes[:, col.SURROGATE_AT] += used["surrogates"]
-        surrogates[:, col.S_BRANCH_AT] += used["branch"]
-        for name in ("nodes", "numbers", "sums", "value"):
-            getattr(top, name)[node] = getattr(piece, name)[0]
-        for name in _JOINED:
-            own = getattr(piece, name)
-            parts[name].append(own[1:] if name in _OF_NODES else own)
-            used[name] += len(parts[name][-1])
-    state = top.state.copy()
-    state[col.N_NODES] = used["nodes"]
-    return top._replace(state=state, **{name: np.concatenate(each) for name, each in parts.items()})
-
-
-_OF_NODES = ("nodes", "numbers", "sums", "value")
-_JOINED = (*_OF_NODES, "cuts", "branch", "level", "surrogates", "agreements")
+            self.pieces.append((one.node, cut_to_size(done)))

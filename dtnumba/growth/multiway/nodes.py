@@ -42,8 +42,8 @@ class GrownNodes(NamedTuple):
     weight: np.ndarray  # (c,) float64
     outcome: np.ndarray  # (c,) int32 class or float64 number of a target of one output; (0,) of several
     orders: np.ndarray  # (s, c) uint64: keys, ascending in each node (see ``ordered_columns``)
-    place_bits: int  # uint64, of a key, below the class; 32 where it has none
-    place_mask: int  # uint64
+    place_bits: Any  # uint64, of a key, below the class; 32 where it has none
+    place_mask: Any  # uint64
     cuts: np.ndarray  # (k, 2) int64: codes on both sides of each
     branch: np.ndarray  # int32
     level: np.ndarray  # int32

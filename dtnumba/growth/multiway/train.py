@@ -10,12 +10,10 @@ from dtnumba.criteria.contract import is_centred, is_concave, shows_away
 from dtnumba.growth.columns import NO_LIMIT
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.arrays import new_nodes, new_scratch, with_context
-from dtnumba.growth.multiway.category_tests import find_category_split, find_merged_split, find_two_way_split
 from dtnumba.growth.multiway.coded_columns import CodedColumns, coded, in_order
 from dtnumba.growth.multiway.divide import divide
 from dtnumba.growth.multiway.grow import grow_general
 from dtnumba.growth.multiway.grow_together import grow_nodes
-from dtnumba.growth.multiway.judge_test import judge
 from dtnumba.growth.multiway.node_sums import ClassSums, NumberSums
 from dtnumba.growth.multiway.nodes import (
     Calls,
@@ -24,9 +22,13 @@ from dtnumba.growth.multiway.nodes import (
     NodeContext,
     TestContext,
 )
-from dtnumba.growth.multiway.number_tests import find_interval, find_ranges, find_threshold
 from dtnumba.growth.multiway.ordered_columns import divide_column, mark_classes
-from dtnumba.growth.multiway.surrogates import agree_with, list_surrogates
+from dtnumba.growth.multiway.splits.category_tests import find_category_split, find_merged_split, find_two_way_split
+from dtnumba.growth.multiway.splits.interval_tests import find_interval
+from dtnumba.growth.multiway.splits.judge_test import judge
+from dtnumba.growth.multiway.splits.number_tests import find_threshold
+from dtnumba.growth.multiway.splits.range_tests import find_ranges
+from dtnumba.growth.multiway.splits.surrogates import agree_with, list_surrogates
 from dtnumba.growth.multiway.to_trees import to_trees
 from dtnumba.growth.policies.feature_sampling import AllFeatures, SomeFeatures
 from dtnumba.growth.policies.limits import limits_of

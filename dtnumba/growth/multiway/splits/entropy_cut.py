@@ -10,9 +10,9 @@ import numpy as np
 from dtnumba.criteria.contract import NO_GAIN, TIE
 from dtnumba.criteria.whole_terms import scale_of_terms, whole_term
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.criterion_hooks import is_parted, least_side, min_margin
 from dtnumba.growth.multiway.node_sums import add_key, add_sums, clear, copy_sums, subtract, weight_of
 from dtnumba.growth.multiway.ordered_columns import class_of, code_of, place_of
+from dtnumba.growth.multiway.splits.criterion_hooks import is_parted, least_side, min_margin
 from dtnumba.runtime.kernels import inline, outlined
 
 

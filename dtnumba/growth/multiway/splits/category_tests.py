@@ -7,11 +7,11 @@ from dtnumba.criteria.contract import NO_GAIN, TIE
 from dtnumba.growth.categories.ordering import normalise
 from dtnumba.growth.categories.subset_search import MOST_TRIED
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.criterion_hooks import min_margin, selection_score
-from dtnumba.growth.multiway.group_rows import begin_node, groups_of
-from dtnumba.growth.multiway.judge_test import is_large
-from dtnumba.growth.multiway.merge_categories import merge_groups
 from dtnumba.growth.multiway.node_sums import add_sums, are_equal, clear, copy_sums, rows_of, score, subtract, weight_of
+from dtnumba.growth.multiway.splits.criterion_hooks import min_margin, selection_score
+from dtnumba.growth.multiway.splits.group_rows import begin_node, groups_of
+from dtnumba.growth.multiway.splits.judge_test import is_large
+from dtnumba.growth.multiway.splits.merge_categories import merge_groups
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import entry, inline, outlined
 

@@ -5,8 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from dtnumba.runtime import board as boards
-from dtnumba.runtime.board import (
+from dtnumba.runtime.kernels import COMPILED, kernel, kernel_type
+from dtnumba.runtime.tasks import launch_beside
+from dtnumba.runtime.threads import board as boards
+from dtnumba.runtime.threads.board import (
     Board,
     add_to,
     begin_phase,
@@ -21,8 +23,6 @@ from dtnumba.runtime.board import (
     take_word,
     wait_for,
 )
-from dtnumba.runtime.kernels import COMPILED, kernel, kernel_type
-from dtnumba.runtime.tasks import launch_beside
 
 pytestmark = pytest.mark.small
 

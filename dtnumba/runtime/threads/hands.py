@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
+
     from typing_extensions import Self
 
 _PATIENCE = 0.002  # seconds that waiting may cost more than help has saved

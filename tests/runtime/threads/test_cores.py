@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from dtnumba.runtime import cores, tasks
+from dtnumba.runtime import tasks
+from dtnumba.runtime.threads import cores
 
 
 def write(folder, **files):
