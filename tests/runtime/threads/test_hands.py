@@ -64,9 +64,10 @@ def test_an_error_of_any_thread_is_the_leaders(workers):
 
     with Hands(workers) as hands, pytest.raises(ZeroDivisionError):
         hands.each(fail, 8)
-    with Hands(workers) as hands, pytest.raises(ZeroDivisionError):
+    with Hands(workers) as hands:
         hands.leave(lambda _: fail(3, 0), 1)
-        hands.finish()
+        with pytest.raises(ZeroDivisionError):
+            hands.finish()
 
 
 def test_help_that_costs_more_than_it_saves_is_asked_for_no_more():
