@@ -11,8 +11,8 @@ import numpy as np
 from dtnumba.criteria.contract import resolve_criterion
 from dtnumba.estimators.bases.classical import ClassicalParams, ClassicalTree
 from dtnumba.estimators.bases.docs import documented
+from dtnumba.estimators.bases.fit import train_tree
 from dtnumba.estimators.bases.parameters import Legal, integer, is_real, one_of, parameter, yes_or_no
-from dtnumba.growth.multiway.train import train_general
 from dtnumba.growth.settings import UNLIMITED, Options, Settings
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.trees.layout import LEAF, STAYS
@@ -121,7 +121,7 @@ class ID3Classifier(ClassicalTree, ID3Params):
             ),
         )
         criterion = resolve_criterion(self.measure, "classes", weights.total, table.n_features)
-        trees = train_general(table, outcome, criterion, weights, settings)
+        trees = train_tree(table, outcome, criterion, weights, settings)
         unit = math.log2(self.base) if self.measure == "entropy" else 1.0
         return trees._replace(impurity=trees.impurity / unit, gain=trees.gain / unit)
 

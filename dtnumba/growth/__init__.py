@@ -1,16 +1,17 @@
 """From codes to nodes under construction: how trees grow.
 
-columns     the columns of the arrays of growing nodes
-nodes       these arrays, and the records that growth passes around
-settings    what growth is asked for: limits and options
-targets     what a row adds to the statistics of a node
-policies    which node comes next, which features it looks at, which splits are allowed
-splitters   the best split of a node on numbers
-categories  the best split of a node on categories
-binary      two children a node: the fast growth of CART, and of the trees of forests
-multiway    any number of children: C4.5, ID3, missing-value policies, intervals, ranges
-forest      many trees: rows drawn, trees grown on all workers
-chaid       merged categories and tests by significance
+columns        the columns of the arrays of growing nodes
+nodes          these arrays, and the records that growth passes around
+settings       what growth is asked for: limits and options
+choose_growth  which growth a fit takes
+targets        what a row adds to the statistics of a node
+policies       which node comes next, which features it looks at, which splits are allowed
+splitters      the best split of a node on numbers
+categories     the best split of a node on categories
+binary         two children a node: the fast growth of CART, and of the trees of forests
+multiway       any number of children: C4.5, ID3, missing-value policies, intervals, ranges
+forest         many trees: rows drawn, trees grown on all workers
+chaid          merged categories and tests by significance
 
 A room below imports the rooms above it, never the other way round.
 """

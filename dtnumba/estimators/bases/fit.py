@@ -13,6 +13,7 @@ from dtnumba.criteria.user_criterion import explain_compile_error
 from dtnumba.estimators.bases.estimator import Estimator
 from dtnumba.estimators.bases.held_out_rows import parted, read_validation_rows
 from dtnumba.growth.binary.train import check_f_test, numbers_per_output, train_binary
+from dtnumba.growth.choose_growth import for_binary_growth, with_policy
 from dtnumba.growth.policies.constraints import constrained
 from dtnumba.growth.settings import UNLIMITED
 from dtnumba.growth.targets.choose import target_of, with_tables
@@ -205,14 +206,15 @@ def train_tree(table: Any, outcome: Any, criterion: Any, weights: Any, settings:
     Where a user's criterion is what fails, the error says so in plain words.
     """
     outcome, settings, power = in_reach(outcome, weights.kept, criterion, settings)
-    target = None
-    if settings.options.are_plain:
+    target, binary = None, for_binary_growth(settings, table)
+    if binary is not None:
         target = target_of(outcome, weights, criterion)
-        target = with_tables(target, settings, len(weights.kept), table.n_features)
+        target = with_tables(target, binary, len(weights.kept), table.n_features)
     try:
         with expecting(predicting(table, outcome)):
-            if target is not None:
-                trees = train_binary(table, target, criterion, weights, settings, outcome.width)
+            if binary is not None:
+                trees = train_binary(table, target, criterion, weights, binary, outcome.width)
+                trees = with_policy(trees, settings.options)
             else:
                 from dtnumba.growth.multiway.train import train_general
 

@@ -13,6 +13,7 @@ from dtnumba.estimators.bases.fit import has_categories
 from dtnumba.estimators.bases.fitted_forest import FittedForest
 from dtnumba.estimators.bases.prunable import drawn_by
 from dtnumba.growth.binary.train import numbers_per_output
+from dtnumba.growth.choose_growth import with_policy
 from dtnumba.growth.forest.drawn_rows import drawing_of
 from dtnumba.growth.forest.grow import grow_forest
 from dtnumba.growth.forest.plan import Draws, plan_forest
@@ -125,6 +126,7 @@ class Forest(FittedForest):
             if first < n_trees and plan.general is None:
                 with expecting(lambda: self._rehearse_prediction(data)):
                     grown = grow_forest(plan, first, n_trees, partial(_run_growth, monitor))
+                grown = None if grown is None else with_policy(grown, plan.settings.options)
             elif first < n_trees:
                 from dtnumba.growth.forest.grow_multiway import grow_many
 

@@ -13,6 +13,7 @@ from dtnumba.growth.binary.small_classes import OnBits
 from dtnumba.growth.binary.small_regression import OnSums
 from dtnumba.growth.binary.small_subtrees import small_subtrees
 from dtnumba.growth.binary.train import numbers_per_output
+from dtnumba.growth.choose_growth import for_binary_growth
 from dtnumba.growth.forest.arena import Ends
 from dtnumba.growth.forest.bootstrap_rows import Balanced, Bootstrap, Everything, Subset, WeightedBootstrap, count_dtype
 from dtnumba.growth.forest.grow import ForestPlan
@@ -124,8 +125,9 @@ def plan_forest(
     splitter: Any = None
     ends: Any = None
     general: Any = None
-    if settings.options.are_plain:
-        made = choose_splitter(Source(table, target, weights.kept, settings, counted, in_forest=True), criterion)
+    binary = for_binary_growth(settings, table)
+    if binary is not None:
+        made = choose_splitter(Source(table, target, weights.kept, binary, counted, in_forest=True), criterion)
         splitter, drawn = made.splitter, getattr(made.splitter, "draws_thresholds", False)
         ends = Ends(made.bins.low, made.bins.high, made.bins.first_code, drawn)
     else:
