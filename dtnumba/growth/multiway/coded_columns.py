@@ -9,8 +9,9 @@ import numpy as np
 
 from dtnumba.growth.multiway.columns import NOT_ORDERED
 from dtnumba.runtime.progress import launch_beside_heeding
+from dtnumba.runtime.threads.hands import Hands
 from dtnumba.tables.binned_table import histogram_of
-from dtnumba.tables.bins import Bins, add_levels, code_dtype, dtype_of, ordered, rank_codes
+from dtnumba.tables.bins import Bins, add_levels, dtype_of, ordered, rank_codes
 from dtnumba.tables.presort import (
     PARALLEL_CELLS,
     RANK_BITS,
@@ -58,19 +59,35 @@ def coded(table: Features, kept: NDArray[np.uint32], max_bins: int | None, worke
 
 
 def in_order(table: Any, kept: NDArray[np.uint32], workers: int) -> CodedColumns:
-    """Return a table as exact codes: those of numbers as the order of their rows, those of categories a row."""
-    is_number = ordered(table)
+    """Return a table as exact codes: those of numbers of many values as the order of their rows, others a row."""
+    is_number, n = ordered(table), len(kept)
     orders, bins = _orders(table, kept, workers)
+    stays = is_number & (bins.n_codes * _ROWS_A_CODE > n)
     code_at, order_at = np.full(table.n_features, NOT_ORDERED), np.full(table.n_features, NOT_ORDERED)
-    code_at[~is_number], order_at[is_number] = np.arange((~is_number).sum()), np.arange(is_number.sum())
-    width = np.uint32 if code_dtype(bins) == np.uint32 else np.uint16
-    codes = np.empty(((~is_number).sum(), table.n_rows), width)
-    for k, f in enumerate(np.flatnonzero(~is_number)):
-        x = table.column(f)
-        codes[k] = np.where(np.isnan(x), table.n_levels(f), x)
+    code_at[~stays], order_at[stays] = np.arange((~stays).sum()), np.arange(stays.sum())
+    width = np.uint32 if int(bins.n_codes[~stays].max(initial=0)) >= 1 << 16 else np.uint16
+    codes = np.zeros(((~stays).sum(), table.n_rows), width)
+    place = np.cumsum(is_number) - 1
+
+    def write(k: int, _: int) -> None:
+        f = by_row[k]
+        if is_number[f]:
+            keys = orders[place[f]]
+            codes[k, kept[keys.astype(np.uint32)]] = keys >> RANK_BITS  # the lower half of a key is the place
+        else:
+            x = table.column(f)
+            codes[k] = np.where(np.isnan(x), table.n_levels(f), x)
+
+    by_row = np.flatnonzero(~stays)
+    with Hands(workers if n * len(by_row) >= PARALLEL_CELLS else 1) as hands:
+        hands.each(write, len(by_row))
+    if stays.sum() < len(orders):
+        orders = orders[place[stays]]
     return CodedColumns(codes, code_at, orders, order_at, bins, _nominal(table))
 
 
+# Of a column of fewer values a table of sums is filled in large nodes, and few keys are sorted in small ones.
+_ROWS_A_CODE = 64
 _NO_ORDERS = np.empty((0, 0), np.uint64)
 
 

@@ -128,7 +128,8 @@ def _hand_out(work, step, node):
 
 @inline
 def _is_left_apart(work, node):
-    return (work.grown.nodes[node, STOP] - work.grown.nodes[node, START]) * len(work.n_codes) < work.rules.apart_below
+    cells = (work.grown.nodes[node, STOP] - work.grown.nodes[node, START]) * len(work.n_codes)
+    return work.rules.apart_from <= cells < work.rules.apart_below
 
 
 @inline

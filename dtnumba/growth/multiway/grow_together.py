@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 # Rows times columns: of a tree that one thread grows alone, and of the subtrees that the threads take
 _ALONE = 1 << 17
 _LEAST_APART, _MOST_APART = 1 << 15, 1 << 20
-_SUBTREES_A_WORKER = 8
+_SUBTREES_A_WORKER = 4
+_TRIFLE = 1 << 12  # what the leader grows where it meets it
 
 
 def shared(work: GrowerContext, n: int, workers: int) -> GrowerContext:
@@ -39,7 +40,8 @@ def shared(work: GrowerContext, n: int, workers: int) -> GrowerContext:
         return work
     least = int(np.clip(cells // (_SUBTREES_A_WORKER * workers), _LEAST_APART, _MOST_APART))
     apart = 0 if is_best_first(work.limits) else least
-    return with_context(work, rules=work.rules._replace(shared_from=least, apart_below=apart))
+    rules = work.rules._replace(shared_from=least, apart_from=_TRIFLE, apart_below=apart)
+    return with_context(work, rules=rules)
 
 
 def grow_nodes(
@@ -87,7 +89,7 @@ class _Together:
         self.n = n
         self.hands = hands
         self.pieces: list[tuple[int, GrownNodes]] = []
-        self.lone_rules = work.rules._replace(shared_from=NO_LIMIT, apart_below=0)
+        self.lone_rules = work.rules._replace(shared_from=int(NO_LIMIT), apart_below=0)
         own = work.scratch
         # Who helps has room of its own, and reads and writes what belongs to the node in that of the leader.
         self.scratch = [own] + [

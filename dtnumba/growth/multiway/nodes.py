@@ -24,7 +24,8 @@ class GrowthRules(NamedTuple):
     of_classes: int  # 1: the target is classes
     proven_order: int  # 1: the best subset of categories is a prefix of their order
     shared_from: int  # so many rows times columns of a node are worked on by all threads
-    apart_below: int  # subtrees of fewer are left to be grown by themselves
+    apart_from: int  # subtrees of so many, ...
+    apart_below: int  # ... and fewer than this, are left to be grown by themselves
 
 
 class GrownNodes(NamedTuple):

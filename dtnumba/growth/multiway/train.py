@@ -69,6 +69,7 @@ def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> 
         of_classes=int(of_classes),
         proven_order=int(is_proven),
         shared_from=int(NO_LIMIT),
+        apart_from=0,
         apart_below=0,
     )
 
