@@ -44,6 +44,7 @@ def new_scratch(table: CodedColumns, sums: Any, n: int, rules: GrowthRules) -> N
         other_keys=np.empty(n, np.uint64),
         digits=np.empty(256, np.int64),
         row_child=np.empty(n, np.int32),
+        side=np.empty(n if rules.max_surrogates > 0 else 0, np.uint8),
         new_place=np.empty(n, np.uint32),
         child_start=np.empty(t + 2, np.int64),
         n_whole=np.empty(t + 2, np.int64),

@@ -227,6 +227,8 @@ def _begin(work, node, feature, start, stop):
     _write_test(work, node, feature, fan)
     if rules.missing == col.SURROGATE:
         nodes[node, col.MISSING_TO] = _last_resort(work, start, stop)
+        for i in range(stop - start if rules.max_surrogates > 0 else 0):
+            scratch.side[i] = scratch.row_child[i] if scratch.row_child[i] >= 0 else 2
     return np.int64(col.GROWING)
 
 

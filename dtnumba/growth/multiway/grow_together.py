@@ -95,6 +95,7 @@ class _Together:
         self.scratch = [own] + [
             new_scratch(table, work.target, n, work.rules)._replace(
                 row_child=own.row_child,
+                side=own.side,
                 new_place=own.new_place,
                 child_start=own.child_start,
                 n_whole=own.n_whole,

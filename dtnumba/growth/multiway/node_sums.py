@@ -29,7 +29,7 @@ from dtnumba.runtime.kernels import by_class, by_type, inline, kernel_type, outl
 add_row, add_key = by_type("add"), by_type("add_key")
 is_pure = by_type("is_pure")
 describe = by_type("describe")
-_score = by_type("score")
+score_in_place = by_type("score")  # of a scan: what ``score`` says, without a call
 
 
 def _nothing_to_settle(target, grown, node, start, stop):
@@ -310,7 +310,7 @@ def subtract(sums, whole, taken, to):
 @outlined
 def score(target, criterion, sums, a, b):
     """Return what a scan maximises for the sides sums[a] and sums[b], averaged over outputs."""
-    return _score(target, criterion, sums, a, b)
+    return score_in_place(target, criterion, sums, a, b)
 
 
 @outlined

@@ -67,6 +67,7 @@ class NodeScratch(NamedTuple):
     other_keys: np.ndarray
     digits: np.ndarray  # (256,) int64
     row_child: np.ndarray  # (n,) int32: number of the child of each row of a node
+    side: np.ndarray  # (n,) uint8, where surrogates are sought: that number, 2 where a row lacks its value
     new_place: np.ndarray  # (n,) uint32: place of each row in its child; of one in parts, its place among such
     child_start: np.ndarray  # (t,) int64: where the rows of each child begin, and end
     dealt: np.ndarray  # (2,) int64: how many children; 1 where not each row of the node goes to one of them

@@ -15,11 +15,16 @@ _HAIR = 1.0 + 1e-12
 
 
 @inline
+def is_heavy(limits, weight):
+    """Tell whether a leaf may have such a weight."""
+    return weight * _HAIR >= limits.min_weight_leaf
+
+
+@inline
 def is_large(work, sums, k):
     """Tell whether sums[k] may be a leaf."""
     limits, target = work.limits, work.target
-    heavy = weight_of(target, sums, k) * _HAIR >= limits.min_weight_leaf
-    return heavy and rows_of(target, sums, k) >= limits.min_samples_leaf
+    return is_heavy(limits, weight_of(target, sums, k)) and rows_of(target, sums, k) >= limits.min_samples_leaf
 
 
 @inline

@@ -7,12 +7,22 @@ import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN, TIE
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.node_sums import add_key, add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
+from dtnumba.growth.multiway.node_sums import (
+    add_key,
+    add_sums,
+    clear,
+    copy_sums,
+    rows_of,
+    score,
+    score_in_place,
+    subtract,
+    weight_of,
+)
 from dtnumba.growth.multiway.ordered_columns import code_of
 from dtnumba.growth.multiway.splits.criterion_hooks import penalised_gain
 from dtnumba.growth.multiway.splits.entropy_cut import best_entropy_cut
 from dtnumba.growth.multiway.splits.group_rows import are_one, begin_node, fill_table, fits_table, in_order
-from dtnumba.growth.multiway.splits.judge_test import is_large
+from dtnumba.growth.multiway.splits.judge_test import is_heavy, is_large
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import by_having, entry, inline, outlined
 
@@ -161,12 +171,46 @@ def _best_threshold(work, line):
     return np.int64(0)
 
 
+@outlined
+def _best_in_order(work, line):
+    """Do as ``_best_threshold`` for keys in order, where missing values take no part: one look at each key."""
+    scratch, sides, target, limits = work.scratch, work.scratch.sides, work.target, work.limits
+    keys, first, n, _, start, one = line
+    bar, scale, best, least = NO_GAIN, 0.0, np.int64(-1), max(limits.min_samples_leaf, 1)
+    in_all = weight_of(target, sides, col.PRESENT_SUMS)
+    clear(sides, col.BELOW)
+    for i in range(n - least):
+        add_key(target, work, sides, col.BELOW, keys[first + i], start, one)
+        if i + 1 < least or code_of(keys[first + i]) == code_of(keys[first + i + 1]):
+            continue
+        below = weight_of(target, sides, col.BELOW)
+        if not is_heavy(limits, below) or not is_heavy(limits, in_all - below):
+            continue
+        for s in range(sides.shape[1]):
+            sides[col.ABOVE, s] = sides[col.PRESENT_SUMS, s] - sides[col.BELOW, s]
+        found = score_in_place(target, work.criterion, sides, col.BELOW, col.ABOVE)
+        if found > bar:
+            scale = max(scale, abs(found))
+            bar, best = found + TIE * scale, np.int64(i)
+    if best < 0:
+        return np.int64(0)
+    write_one_cut(scratch, code_of(keys[first + best]), code_of(keys[first + best + 1]))
+    clear(sides, col.BELOW)
+    for i in range(best + 1):
+        add_key(target, work, sides, col.BELOW, keys[first + i], start, one)
+    copy_sums(sides, col.BELOW, scratch.table, 0)
+    for s in range(sides.shape[1]):
+        scratch.table[1, s] = sides[col.PRESENT_SUMS, s] - sides[col.BELOW, s]
+    return np.int64(2)
+
+
 def _by_rows(criterion, work, line):
     return best_entropy_cut(work, line)
 
 
 def _by_score(criterion, work, line):
-    return _best_threshold(work, line)
+    learns = work.rules.missing == col.LEARNED and rows_of(work.target, work.scratch.sides, col.MISSING_SUMS) > 0.0
+    return _best_threshold(work, line) if line.in_table or learns else _best_in_order(work, line)
 
 
 _threshold = by_having("is_parted", _by_rows, _by_score)

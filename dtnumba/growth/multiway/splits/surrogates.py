@@ -36,15 +36,18 @@ def heavier_side(work, start, stop):
 @entry
 def agree_with(work, other, node, _):
     """Write how well the best surrogate on a column agrees with the split of a node, by where its rows were sent."""
-    scratch, start, stop = work.scratch, work.grown.nodes[node, col.START], work.grown.nodes[node, col.STOP]
+    scratch, nodes = work.scratch, work.grown.nodes
+    start, stop = nodes[node, col.START], nodes[node, col.STOP]
     last, following, below_left = np.int64(-1), np.int64(-1), np.int64(0)
     agree = majority = total = 0.0
-    if other == work.grown.nodes[node, col.FEATURE] or work.halt[0] != 0:
+    if other == nodes[node, col.FEATURE] or work.halt[0] != 0:
         pass
     elif work.nominal[other]:
         agree, majority, total = _agree_by_category(work, other, start, stop)
     else:
-        agree, majority, total, last, following, below_left = _best_cut(work, other, start, stop)
+        agree, majority, total, last, following, below_left = _best_cut(
+            work, other, start, stop, nodes[node, col.ARE_ONE] == 1
+        )
     scratch.agreed[other, 0], scratch.agreed[other, 1], scratch.agreed[other, 2] = agree, majority, total
     cut = scratch.agreed_cut
     cut[other, 0], cut[other, 1], cut[other, 2] = last, following, below_left
@@ -92,11 +95,13 @@ def list_surrogates(work, node, start, stop):
 
 
 @inline
-def _best_cut(work, other, start, stop):
+def _best_cut(work, other, start, stop, is_one):
     """Return the agreement of the best cut of a number, of the heavier side, the weight, the cut and its direction."""
     scratch = work.scratch
     keys, first = keys_of(work, other, start, stop)
     end = first + n_known(keys, first, stop - start, work.n_codes[other])
+    if is_one and len(work.plain) == 0:
+        return _best_cut_of_ones(work, keys, first, end)
     left = right = rows = 0.0
     for i in range(first, end):
         place = place_of(work, keys[i])
@@ -121,6 +126,33 @@ def _best_cut(work, other, start, stop):
             left_below += _heft(work, start + place) if scratch.row_child[place] == 0 else 0.0
             right_below += _heft(work, start + place) if scratch.row_child[place] == 1 else 0.0
     return agree, majority, left + right, last, following, below_left
+
+
+@outlined
+def _best_cut_of_ones(work, keys, first, end):
+    """Do as ``_best_cut`` for rows that count one each."""
+    side = work.scratch.side
+    left = right = np.int64(0)
+    for i in range(first, end):
+        where = side[place_of(work, keys[i])]
+        left += where == 0
+        right += where == 1
+    majority = agree = max(left, right)
+    left_below = right_below = np.int64(0)
+    last, following, below_left = np.int64(-1), np.int64(-1), np.int64(0)
+    for i in range(first, end):
+        seen = left_below + right_below
+        if left + right - seen < 2:
+            break
+        alike = left_below + right - right_below
+        crossed = left + right - alike
+        if (crossed > agree or alike > agree) and seen >= 2 and code_of(keys[i]) != code_of(keys[i - 1]):
+            agree, below_left = (crossed, np.int64(0)) if crossed > agree else (alike, np.int64(1))
+            last, following = code_of(keys[i - 1]), code_of(keys[i])
+        where = side[place_of(work, keys[i])]
+        left_below += where == 0
+        right_below += where == 1
+    return float(agree), float(majority), float(left + right), last, following, below_left
 
 
 @outlined
