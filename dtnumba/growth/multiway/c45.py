@@ -212,7 +212,7 @@ def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Opt
     """Grow one tree over the rows of positive weight; return it, and which columns ``min_gap`` keeps from being cut."""
     kept = weights.kept
     workers = n_workers(options.n_jobs)
-    own = in_order(table, kept, workers)
+    own = in_order(table, kept, workers, in_parts=True)
     n_classes = int(outcome.sizes[0])
     criterion = quinlan_ratio(own.bins, own.nominal.astype(bool), len(kept), weights.total, n_classes, options)
     sums = sums_of(outcome, criterion)
@@ -238,7 +238,7 @@ def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Opt
 
 def uncut_columns(table: Features, weights: Weights, min_gap: float, n_jobs: int | None) -> list[int]:
     """Return the columns of several numbers no two of which, side by side, lie farther apart than ``min_gap``."""
-    own = in_order(table, weights.kept, n_workers(n_jobs))
+    own = in_order(table, weights.kept, n_workers(n_jobs), in_parts=False)
     return _uncut(own, _steps_to_part(own.bins.low, own.bins.first_code, min_gap, n_workers(n_jobs))[0])
 
 

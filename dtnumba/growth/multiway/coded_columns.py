@@ -58,10 +58,13 @@ def coded(table: Features, kept: NDArray[np.uint32], max_bins: int | None, worke
     return CodedColumns(columns, np.arange(p), _NO_ORDERS, np.full(p, NOT_ORDERED), bins, _nominal(table))
 
 
-def in_order(table: Any, kept: NDArray[np.uint32], workers: int) -> CodedColumns:
-    """Return a table as exact codes: those of numbers of many values as the order of their rows, others a row."""
+def in_order(table: Any, kept: NDArray[np.uint32], workers: int, *, in_parts: bool) -> CodedColumns:
+    """Return a table as exact codes: those of numbers of many values as the order of their rows, others a row.
+
+    ``in_parts``: rows may go down several branches, so that orders become longer, and have room for that.
+    """
     is_number, n = ordered(table), len(kept)
-    orders, bins = _orders(table, kept, workers)
+    orders, bins = _orders(table, kept, workers, room_of(n, in_parts))
     stays = is_number & (bins.n_codes * _ROWS_A_CODE > n)
     code_at, order_at = np.full(table.n_features, NOT_ORDERED), np.full(table.n_features, NOT_ORDERED)
     code_at[~stays], order_at[stays] = np.arange((~stays).sum()), np.arange(stays.sum())
@@ -72,7 +75,7 @@ def in_order(table: Any, kept: NDArray[np.uint32], workers: int) -> CodedColumns
     def write(k: int, _: int) -> None:
         f = by_row[k]
         if is_number[f]:
-            keys = orders[place[f]]
+            keys = orders[place[f], :n]
             codes[k, kept[keys.astype(np.uint32)]] = keys >> RANK_BITS  # the lower half of a key is the place
         else:
             x = table.column(f)
@@ -96,15 +99,20 @@ def _nominal(table: Any) -> NDArray[np.uint8]:
     return np.zeros(table.n_features, np.uint8) if nominal is None else np.asarray(nominal).astype(np.uint8)
 
 
-def _orders(table: Any, kept: NDArray[np.uint32], workers: int) -> tuple[NDArray[np.uint64], Bins]:
+def room_of(n: int, in_parts: bool) -> int:
+    """Return for how many keys an order of n rows has room; what is not used takes no memory."""
+    return n + n // 2 if in_parts else n
+
+
+def _orders(table: Any, kept: NDArray[np.uint32], workers: int, room: int) -> tuple[NDArray[np.uint64], Bins]:
     """Return the keys of the columns with an order, one after the other, and the values of all."""
     numbers, n = np.flatnonzero(ordered(table)), len(kept)
-    orders, own_codes = np.empty((len(numbers), n), np.uint64), np.zeros(len(numbers), np.int64)
+    orders, own_codes = np.empty((len(numbers), room), np.uint64), np.zeros(len(numbers), np.int64)
     distinct, done = np.empty(len(numbers) * n, dtype_of(table)), 0
     if is_small(table, kept):
         for k, column in enumerate(columns_of(table.cells, kept)[numbers]):
             values, ranks = np.unique(column, return_inverse=True)
-            orders[k] = np.sort((ranks.astype(np.uint64) << RANK_BITS) | np.arange(n, dtype=np.uint64))
+            orders[k, :n] = np.sort((ranks.astype(np.uint64) << RANK_BITS) | np.arange(n, dtype=np.uint64))
             own_codes[k] = len(values) - np.isnan(values).sum()
             distinct[k * n : k * n + own_codes[k]] = values[: own_codes[k]] + values.dtype.type(0)  # no negative zero
     else:

@@ -13,6 +13,7 @@ import numpy as np
 from dtnumba.growth.columns import DEPTH, NO_LIMIT, START, STOP
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.arrays import enlarged, new_nodes, new_scratch, with_context
+from dtnumba.growth.multiway.coded_columns import room_of
 from dtnumba.growth.multiway.grow import grow_general
 from dtnumba.growth.multiway.join_subtrees import cut_to_size, joined_subtrees
 from dtnumba.growth.multiway.node_sums import NumberSums
@@ -22,6 +23,8 @@ from dtnumba.runtime.threads.hands import Hands
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from dtnumba.growth.multiway.coded_columns import CodedColumns
     from dtnumba.growth.multiway.nodes import GrowerContext, GrownNodes
@@ -88,6 +91,7 @@ class _Together:
         self.table = table
         self.n = n
         self.hands = hands
+        self.in_parts = work.rules.missing == col.FRACTIONAL
         self.pieces: list[tuple[int, GrownNodes]] = []
         self.lone_rules = work.rules._replace(shared_from=int(NO_LIMIT), apart_below=0)
         own = work.scratch
@@ -175,16 +179,21 @@ class _Together:
         rows, several = slice(start, stop), len(grown.outcome) == 0
         parts = (grown.row[rows], grown.weight[rows], grown.outcome[:0] if several else grown.outcome[rows])
         orders = grown.orders[:, rows]
-        if self.work.rules.missing == col.FRACTIONAL:  # lists that grow longer may take this room
-            parts, orders = tuple(part.copy() for part in parts), orders.copy()
+        if self.in_parts:  # lists that grow longer may take this room
+            parts, orders = tuple(part.copy() for part in parts), self._own_orders(orders)
         one = _Subtree(node, grown.keys[node], depth, *parts, orders)
         self.hands.leave(lambda _: self._grow_subtree(one), stop - start)
+
+    def _own_orders(self, orders: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        own = np.empty((len(orders), room_of(orders.shape[1], self.in_parts)), np.uint64)
+        own[:, : orders.shape[1]] = orders
+        return own
 
     def _grow_subtree(self, one: _Subtree) -> None:
         if self.work.halt[0] != 0:
             return
         n, work = len(one.row), self.work
-        orders = np.array(one.orders, order="C")
+        orders = one.orders if self.in_parts else self._own_orders(one.orders)
         target = work.target
         if isinstance(target, NumberSums):
             target = target._replace(measure=target.measure.copy())

@@ -193,7 +193,7 @@ def train_general(table: Features, outcome: Any, criterion: Any, weights: Weight
     sums = sums_of(outcome, criterion)
     is_exact = settings.max_bins is None and settings.n_drawn >= table.n_features
     if is_exact:
-        own = in_order(table, kept, settings.workers)
+        own = in_order(table, kept, settings.workers, in_parts=settings.options.missing == "fractional")
     else:
         own = coded(table, kept, settings.max_bins, settings.workers)
     rules = rules_of(settings.options, criterion, sums)

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.criteria.contract import NO_GAIN, TIE
+from dtnumba.criteria.contract import NO_GAIN, TIE, score_of
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import (
+    ClassSums,
     add_key,
     add_sums,
     clear,
@@ -18,13 +19,13 @@ from dtnumba.growth.multiway.node_sums import (
     subtract,
     weight_of,
 )
-from dtnumba.growth.multiway.ordered_columns import code_of
+from dtnumba.growth.multiway.ordered_columns import class_of, code_of, place_of
 from dtnumba.growth.multiway.splits.criterion_hooks import penalised_gain
 from dtnumba.growth.multiway.splits.entropy_cut import best_entropy_cut
 from dtnumba.growth.multiway.splits.group_rows import are_one, begin_node, fill_table, fits_table, in_order
 from dtnumba.growth.multiway.splits.judge_test import is_heavy, is_large
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.kernels import by_having, entry, inline, outlined
+from dtnumba.runtime.kernels import by_class, by_having, entry, inline, outlined
 
 
 class Line(NamedTuple):
@@ -171,10 +172,36 @@ def _best_threshold(work, line):
     return np.int64(0)
 
 
-@outlined
-def _best_in_order(work, line):
-    """Do as ``_best_threshold`` for keys in order, where missing values take no part: one look at each key."""
-    scratch, sides, target, limits = work.scratch, work.scratch.sides, work.target, work.limits
+@inline
+def _cut_of_two(target, work, line):
+    """Do as ``_cut_of_any`` for two classes: what changes from key to key are two numbers, not written to memory."""
+    keys, first, n, _, start, one = line
+    sides, limits, weights = work.scratch.sides, work.limits, work.grown.weight
+    bar, scale, best, least = NO_GAIN, 0.0, np.int64(-1), max(limits.min_samples_leaf, 1)
+    zeros, ones = sides[col.PRESENT_SUMS, 0], sides[col.PRESENT_SUMS, 1]
+    in_all, ones_below, below = zeros + ones, 0.0, 0.0
+    for i in range(n - least):
+        key = keys[first + i]
+        weight = 1.0 if one else weights[start + place_of(work, key)]
+        below += weight
+        ones_below += weight * class_of(work, key, start)
+        if i + 1 < least or code_of(key) == code_of(keys[first + i + 1]):
+            continue
+        above, zeros_below = in_all - below, below - ones_below
+        if not is_heavy(limits, below) or not is_heavy(limits, above):
+            continue
+        others = (zeros - zeros_below, ones - ones_below)
+        found = score_of(work.criterion, (zeros_below, ones_below), others, below, above)
+        if found > bar:
+            scale = max(scale, abs(found))
+            bar, best = found + TIE * scale, np.int64(i)
+    return best
+
+
+@inline
+def _cut_of_any(target, work, line):
+    """Return the last key below the best cut, -1 where none is legal."""
+    sides, limits = work.scratch.sides, work.limits
     keys, first, n, _, start, one = line
     bar, scale, best, least = NO_GAIN, 0.0, np.int64(-1), max(limits.min_samples_leaf, 1)
     in_all = weight_of(target, sides, col.PRESENT_SUMS)
@@ -192,6 +219,19 @@ def _best_in_order(work, line):
         if found > bar:
             scale = max(scale, abs(found))
             bar, best = found + TIE * scale, np.int64(i)
+    return best
+
+
+_cut_of_classes = by_class(lambda cls: cls is ClassSums, _cut_of_two, _cut_of_any)
+
+
+@outlined
+def _best_in_order(work, line):
+    """Do as ``_best_threshold`` for keys in order, where missing values take no part: one look at each key."""
+    scratch, sides, target = work.scratch, work.scratch.sides, work.target
+    keys, first, _, _, start, one = line
+    is_two = work.rules.of_classes == 1 and len(target.offsets) == 2 and target.offsets[1] == 2
+    best = _cut_of_classes(target, work, line) if is_two else _cut_of_any(target, work, line)
     if best < 0:
         return np.int64(0)
     write_one_cut(scratch, code_of(keys[first + best]), code_of(keys[first + best + 1]))
