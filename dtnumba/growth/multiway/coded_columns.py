@@ -65,7 +65,7 @@ def in_order(table: Any, kept: NDArray[np.uint32], workers: int, *, in_parts: bo
     """
     is_number, n = ordered(table), len(kept)
     orders, bins = _orders(table, kept, workers, room_of(n, in_parts))
-    stays = is_number & (bins.n_codes * _ROWS_A_CODE > n)
+    stays = is_number & (bins.n_codes * _ROWS_A_CODE > n) & (not is_small(table, kept))
     code_at, order_at = np.full(table.n_features, NOT_ORDERED), np.full(table.n_features, NOT_ORDERED)
     code_at[~stays], order_at[stays] = np.arange((~stays).sum()), np.arange(stays.sum())
     width = np.uint32 if int(bins.n_codes[~stays].max(initial=0)) >= 1 << 16 else np.uint16
@@ -89,7 +89,8 @@ def in_order(table: Any, kept: NDArray[np.uint32], workers: int, *, in_parts: bo
     return CodedColumns(codes, code_at, orders, order_at, bins, _nominal(table))
 
 
-# Of a column of fewer values a table of sums is filled in large nodes, and few keys are sorted in small ones.
+# Of a column of fewer values a table of sums is filled in large nodes, and few keys are sorted in small ones. The same
+# goes for a small table, for which kernels that keep an order would have to be compiled.
 _ROWS_A_CODE = 64
 _NO_ORDERS = np.empty((0, 0), np.uint64)
 

@@ -7,12 +7,10 @@ import numpy as np
 
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import to_grain, weight_of
-from dtnumba.growth.multiway.ordered_columns import SECOND, code_of, keys_of, n_known, place_of
+from dtnumba.growth.multiway.ordered_columns import SECOND, code_of, n_known, place_of
 from dtnumba.growth.multiway.splits.judge_test import heaviest_of
-from dtnumba.growth.multiway.splits.surrogates import heavier_side, place_by_surrogates
 from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.runtime.kernels import entry, inline
-from dtnumba.trees.layout import STAYS
 
 _MOST_NAMED = 254  # the last child that a missing value may be sent to
 
@@ -137,7 +135,7 @@ def _find_children(work, node, feature, start, stop):
     scratch, missing, n_missing = work.scratch, work.n_codes[feature], np.int64(0)
     n_cuts, number = scratch.test[col.N_TEST_CUTS], scratch.order
     if work.order_at[feature] >= 0:
-        keys, first = keys_of(work, feature, start, stop)
+        keys, first = work.grown.orders[work.order_at[feature]], start
         known, k = n_known(keys, first, stop - start, missing), np.int64(0)
         for i in range(first, first + known):
             while k < n_cuts and scratch.cut[k, 0] < code_of(keys[i]):
@@ -169,30 +167,19 @@ def _find_children(work, node, feature, start, stop):
 
 @inline
 def _place_missing(work, node, start, stop):
-    """Write the child of the rows without a value, where one child gets each."""
-    scratch, rules = work.scratch, work.rules
-    missing = work.grown.nodes[node, col.MISSING_TO]
-    if rules.missing == col.SURROGATE:
-        place_by_surrogates(work, node, start, stop)
-        missing = np.int64(col.NO_CHILD if missing == STAYS else missing)
+    """Write the child of the rows without a value, where one child gets each and no surrogate was asked."""
+    child, missing = work.scratch.row_child, work.grown.nodes[node, col.MISSING_TO]
     for i in range(stop - start):
-        if scratch.row_child[i] == col.ALL_CHILDREN:
-            scratch.row_child[i] = missing
-
-
-@inline
-def _last_resort(work, start, stop):
-    """Return where a row goes that every surrogate leaves undecided: the heavier child, if there is one."""
-    side = heavier_side(work, start, stop) if work.rules.use_surrogate == 2 else np.int64(-1)
-    return side if side >= 0 else np.int64(STAYS)
+        if child[i] == col.ALL_CHILDREN:
+            child[i] = missing
 
 
 @entry
 def divide(work, node, deals, _):
     """Write the split of a node and the child of each row; with ``deals`` = 1, then, deal the rows.
 
-    Returns GROWING, or which array is full, and then nothing was written. In between surrogates are found, where there
-    are such; the columns in order are divided afterwards, by what this writes to ``scratch``.
+    Returns GROWING, or which array is full, and then nothing was written. In between surrogates are found and followed,
+    where there are such; the columns in order are divided afterwards, by what this writes to ``scratch``.
     """
     nodes = work.grown.nodes
     start, stop, feature = nodes[node, col.START], nodes[node, col.STOP], nodes[node, col.FEATURE]
@@ -209,7 +196,6 @@ def divide(work, node, deals, _):
 def _begin(work, node, feature, start, stop):
     """Write the split of a node and the child of each row that has a value; return GROWING, or which array is full."""
     scratch, grown, rules, state = work.scratch, work.grown, work.rules, work.grown.state
-    nodes = grown.nodes
     fan = _number_children(work, feature)
     if state[col.N_LEAVES] + fan - 1 > work.limits.max_leaves:
         return np.int64(col.TOO_WIDE)
@@ -225,10 +211,8 @@ def _begin(work, node, feature, start, stop):
             return np.int64(col.CASES_FULL)
     scratch.dealt[0], scratch.dealt[1] = fan, n_missing
     _write_test(work, node, feature, fan)
-    if rules.missing == col.SURROGATE:
-        nodes[node, col.MISSING_TO] = _last_resort(work, start, stop)
-        for i in range(stop - start if rules.max_surrogates > 0 else 0):
-            scratch.side[i] = scratch.row_child[i] if scratch.row_child[i] >= 0 else 2
+    for i in range(stop - start if rules.max_surrogates > 0 else 0):
+        scratch.side[i] = scratch.row_child[i] if scratch.row_child[i] >= 0 else 2
     return np.int64(col.GROWING)
 
 

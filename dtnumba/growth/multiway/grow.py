@@ -216,7 +216,7 @@ def grow_general(given, n, _, __):
         node = state[col.NODE_IN_HAND]
         start, stop, fan = nodes[node, START], nodes[node, STOP], nodes[node, col.FAN_OUT]
         if state[col.STEP] == col.FIND_SURROGATES:
-            if work.calls.agree != 0:
+            if work.calls.surrogates != 0:
                 call_at(work.calls.surrogates, work.context, node, start, stop)
             call_at(work.calls.divide, work.context, node, 1, 0)
             state[col.STEP] = col.DIVIDE_COLUMNS

@@ -28,7 +28,7 @@ from dtnumba.growth.multiway.splits.interval_tests import find_interval
 from dtnumba.growth.multiway.splits.judge_test import judge
 from dtnumba.growth.multiway.splits.number_tests import find_threshold
 from dtnumba.growth.multiway.splits.range_tests import find_ranges
-from dtnumba.growth.multiway.splits.surrogates import agree_with, list_surrogates
+from dtnumba.growth.multiway.splits.surrogates import agree_with, follow_surrogates
 from dtnumba.growth.multiway.to_trees import to_trees
 from dtnumba.growth.policies.feature_sampling import AllFeatures, SomeFeatures
 from dtnumba.growth.policies.limits import limits_of
@@ -137,8 +137,10 @@ def entries_of(work: GrowerContext) -> tuple[dict[str, Any], dict[str, Any]]:
         of_tests["number"] = at_number[rules.numeric]
     if (work.nominal == 1).any():
         of_tests["category"] = at_category or find_two_way_split
+    if rules.missing == col.SURROGATE:
+        of_nodes["surrogates"] = follow_surrogates
     if seeks_surrogates:
-        of_nodes |= {"agree": agree_with, "surrogates": list_surrogates}
+        of_nodes["agree"] = agree_with
     if (work.order_at >= 0).any():
         of_nodes["columns"] = divide_column
         if rules.of_classes == 1:

@@ -10,6 +10,7 @@ import numpy as np
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.ordered_columns import code_of, keys_of, n_known, place_of
 from dtnumba.runtime.kernels import entry, inline, outlined
+from dtnumba.trees.layout import STAYS
 
 # Less agreement than this beyond the heavier side is none.
 _LEAST = 1e-10
@@ -55,7 +56,22 @@ def agree_with(work, other, node, _):
 
 
 @entry
-def list_surrogates(work, node, start, stop):
+def follow_surrogates(work, node, start, stop):
+    """Write the surrogates of a node, and where these send each row that lacks a value; return how many they are."""
+    n, child = np.int64(0), work.scratch.row_child
+    side = heavier_side(work, start, stop) if work.rules.use_surrogate == 2 else np.int64(-1)
+    if work.calls.agree != 0:
+        n = _list_surrogates(work, node, start, stop)
+        _place_by_surrogates(work, node, start, stop)
+    work.grown.nodes[node, col.MISSING_TO] = side if side >= 0 else STAYS
+    for i in range(stop - start):
+        if child[i] == col.ALL_CHILDREN:
+            child[i] = side if side >= 0 else col.NO_CHILD
+    return n
+
+
+@inline
+def _list_surrogates(work, node, start, stop):
     """Write the surrogates of a node, the best first, of what agrees on each column; return how many."""
     scratch, grown, state, most = work.scratch, work.grown, work.grown.state, work.rules.max_surrogates
     first, n, left, right = state[col.SURROGATES_USED], np.int64(0), 0.0, 0.0
@@ -209,8 +225,8 @@ def _write_categories(work, j, start, stop):
         state[col.BRANCHES_USED] += work.n_codes[other]
 
 
-@outlined
-def place_by_surrogates(work, node, start, stop):
+@inline
+def _place_by_surrogates(work, node, start, stop):
     """Write the child of each row without a value, by the first surrogate that can tell; others stay ALL_CHILDREN."""
     grown, child = work.grown, work.scratch.row_child
     first = grown.nodes[node, col.SURROGATE_AT]
@@ -219,7 +235,7 @@ def place_by_surrogates(work, node, start, stop):
         below = 0 if grown.surrogates[j, col.S_BELOW_LEFT] == 1 else 1
         missing, branches = work.n_codes[other], grown.surrogates[j, col.S_BRANCH_AT]
         if work.order_at[other] >= 0:
-            keys, begin = keys_of(work, other, start, stop)
+            keys, begin = grown.orders[work.order_at[other]], start
             for i in range(begin, begin + n_known(keys, begin, stop - start, missing)):
                 if child[place_of(work, keys[i])] == col.ALL_CHILDREN:
                     child[place_of(work, keys[i])] = below if code_of(keys[i]) <= last else 1 - below
