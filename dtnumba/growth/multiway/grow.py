@@ -24,7 +24,6 @@ from dtnumba.growth.columns import (
 )
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import add_row, clear, describe, is_pure, resume, settle, weight_of
-from dtnumba.growth.multiway.splits.group_rows import are_one, weight_at
 from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.node_order import is_best_first, pop, push
 from dtnumba.runtime import rng
@@ -52,9 +51,8 @@ def _add_node(work, node):
     clear(grown.sums, node)
     if n > 0:
         settle(target, grown, node, start, stop)
-    one = are_one(work, node)
     for i in range(start, stop):
-        add_row(target, grown, grown.sums, node, i, weight_at(work, one, i))
+        add_row(target, grown, grown.sums, node, i, grown.weight[i])
     if n == 0:
         return
     describe(target, work.criterion, grown, node, start, stop)
@@ -111,25 +109,9 @@ def _wait(work, node):
 
 
 @inline
-def _is_shared(work, node):
-    """Tell whether the columns of a node are worked on by all threads."""
-    nodes = work.grown.nodes
-    return (nodes[node, STOP] - nodes[node, START]) * len(work.n_codes) >= work.rules.shared_from
-
-
-@inline
-def _hand_out(work, step, node):
-    """Write what others are to do for a node; growth goes on from there."""
-    state = work.grown.state
-    state[col.STATUS] = state[col.STEP] = step
-    state[col.NODE_IN_HAND] = node
-    return np.int64(0)
-
-
-@inline
-def _is_left_apart(work, node):
-    cells = (work.grown.nodes[node, STOP] - work.grown.nodes[node, START]) * len(work.n_codes)
-    return work.rules.apart_from <= cells < work.rules.apart_below
+def _cells(work, node):
+    """Return the rows times columns of a node, by which is told who works on it."""
+    return (work.grown.nodes[node, STOP] - work.grown.nodes[node, START]) * len(work.n_codes)
 
 
 @inline
@@ -175,14 +157,14 @@ def grow_general(given, n, _, __):
                 state[col.STEP], n_looked = 0, min(limits.n_drawn, p)
             else:
                 _add_node(work, node)
-                if nodes[node, FEATURE] == OPEN and _is_left_apart(work, node):
-                    nodes[node, FEATURE] = col.APART
+                cells, state[col.NODE_IN_HAND] = _cells(work, node), node
+                if nodes[node, FEATURE] == OPEN and work.rules.apart_from <= cells < work.rules.apart_below:
+                    nodes[node, FEATURE], state[col.STATUS] = col.APART, col.LEAVE_APART
                     state[col.N_SOUGHT] += 1
-                    state[col.STATUS], state[col.NODE_IN_HAND] = col.LEAVE_APART, node
                     return np.int64(0)
-                if nodes[node, FEATURE] == OPEN and _is_shared(work, node):
-                    draw(work.drawing, work.scratch, grown.keys[node], np.int64(0), min(limits.n_drawn, p))
-                    return _hand_out(work, col.LOOK, node)
+                if nodes[node, FEATURE] == OPEN and cells >= work.rules.shared_from:
+                    state[col.STATUS] = state[col.STEP] = col.LOOK
+                    return np.int64(0)
             if nodes[node, FEATURE] == OPEN:
                 _find_split(work, node, n_looked)
             _wait(work, node)
@@ -209,8 +191,9 @@ def grow_general(given, n, _, __):
                 return np.int64(0)
             state[col.NODE_IN_HAND], state[col.STEP] = node, col.FIND_SURROGATES
             if work.calls.agree != 0:
-                if _is_shared(work, node):
-                    return _hand_out(work, col.FIND_SURROGATES, node)
+                if _cells(work, node) >= work.rules.shared_from:
+                    state[col.STATUS] = col.FIND_SURROGATES
+                    return np.int64(0)
                 for other in range(p):
                     call_at(work.calls.agree, work.context, other, node, 0)
         node = state[col.NODE_IN_HAND]
@@ -221,8 +204,9 @@ def grow_general(given, n, _, __):
             call_at(work.calls.divide, work.context, node, 1, 0)
             state[col.STEP] = col.DIVIDE_COLUMNS
             if not _are_leaves(work, node, fan):
-                if len(grown.orders) > 0 and _is_shared(work, node):
-                    return _hand_out(work, col.DIVIDE_COLUMNS, node)
+                if len(grown.orders) > 0 and _cells(work, node) >= work.rules.shared_from:
+                    state[col.STATUS] = col.DIVIDE_COLUMNS
+                    return np.int64(0)
                 for at in range(len(grown.orders)):
                     call_at(work.calls.columns, work.context, at, start, stop - start)
         state[col.STEP] = 0

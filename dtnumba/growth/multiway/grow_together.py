@@ -17,6 +17,7 @@ from dtnumba.growth.multiway.coded_columns import room_of
 from dtnumba.growth.multiway.grow import grow_general
 from dtnumba.growth.multiway.join_subtrees import cut_to_size, joined_subtrees
 from dtnumba.growth.multiway.node_sums import NumberSums
+from dtnumba.growth.policies.feature_sampling import draw
 from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.runtime.addresses import call_entry, caller_of, code_for
 from dtnumba.runtime.threads.hands import Hands
@@ -164,7 +165,10 @@ class _Together:
     def _look(self, node: int) -> int:
         """Find the best test of each drawn column; return how many of them vary."""
         work, varying = self.work, [0] * self.hands.workers
-        features = work.scratch.features[: work.limits.n_drawn].tolist()
+        n = min(int(work.limits.n_drawn), len(work.n_codes))
+        with np.errstate(over="ignore"):  # as kernels do
+            draw(work.drawing, work.scratch, work.grown.keys[node], 0, n)
+        features = work.scratch.features[:n].tolist()
 
         def look(k: int, worker: int) -> None:
             name = "category" if work.nominal[features[k]] else "number"

@@ -9,7 +9,7 @@ from dtnumba.growth.categories.subset_search import MOST_TRIED
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import add_sums, are_equal, clear, copy_sums, rows_of, score, subtract, weight_of
 from dtnumba.growth.multiway.splits.criterion_hooks import min_margin, selection_score
-from dtnumba.growth.multiway.splits.group_rows import begin_node, groups_of
+from dtnumba.growth.multiway.splits.group_rows import groups_of
 from dtnumba.growth.multiway.splits.judge_test import is_large
 from dtnumba.growth.multiway.splits.merge_categories import merge_groups
 from dtnumba.runtime.addresses import call_at
@@ -22,7 +22,7 @@ _STILL = 1e-12
 @entry
 def find_category_split(work, feature, node, _):
     """Write the split with a child for each category, its gain and information; return 1 where it varies, else 0."""
-    begin_node(work, node)
+    copy_sums(work.grown.sums, node, work.scratch.sides, col.WHOLE)
     start, stop = work.grown.nodes[node, col.START], work.grown.nodes[node, col.STOP]
     if are_equal(work.codes[work.code_at[feature]], work.grown.row, start, stop):
         work.scratch.gain[feature], work.scratch.information[feature] = NO_GAIN, 0.0
@@ -36,7 +36,7 @@ def find_category_split(work, feature, node, _):
 @entry
 def find_two_way_split(work, feature, node, _):
     """Write the best binary split of the categories, its gain and information; return 1 where it varies, else 0."""
-    begin_node(work, node)
+    copy_sums(work.grown.sums, node, work.scratch.sides, col.WHOLE)
     n, n_values, is_sought = _begin_groups(work, feature, node)
     if is_sought:
         learns = work.rules.missing == col.LEARNED and rows_of(work.target, work.scratch.sides, col.MISSING_SUMS) > 0.0
@@ -48,7 +48,7 @@ def find_two_way_split(work, feature, node, _):
 @entry
 def find_merged_split(work, feature, node, _):
     """Write the split into merged groups of categories, its gain and information; return 1 where it varies, else 0."""
-    begin_node(work, node)
+    copy_sums(work.grown.sums, node, work.scratch.sides, col.WHOLE)
     n, n_values, is_sought = _begin_groups(work, feature, node)
     if is_sought:
         n_children = merge_groups(work, n)

@@ -13,24 +13,6 @@ _CODES_A_ROW = 2
 
 
 @inline
-def weight_at(work, are_one, i):
-    """Return the weight of the i-th row listed; ``are_one`` says that those of its node are 1."""
-    return 1.0 if are_one else work.grown.weight[i]
-
-
-@inline
-def are_one(work, node):
-    """Tell whether every row of a node weighs 1."""
-    return work.grown.nodes[node, col.ARE_ONE] == 1
-
-
-@inline
-def begin_node(work, node):
-    """Write the sums of a node to side WHOLE, where they are looked for."""
-    copy_sums(work.grown.sums, node, work.scratch.sides, col.WHOLE)
-
-
-@inline
 def fits_table(work, feature, n):
     """Tell whether a table of all codes serves a feature at a node of n rows."""
     n_codes = work.n_codes[feature]
@@ -46,11 +28,10 @@ def fill_table(work, feature, node):
     """
     scratch, target, grown = work.scratch, work.target, work.grown
     table, missing, codes = scratch.table, work.n_codes[feature], work.codes[work.code_at[feature]]
-    one = are_one(work, node)
     for code in range(missing + 1):
         clear(table, code)
     for i in range(grown.nodes[node, col.START], grown.nodes[node, col.STOP]):
-        add_row(target, grown, table, np.int64(codes[grown.row[i]]), i, weight_at(work, one, i))
+        add_row(target, grown, table, np.int64(codes[grown.row[i]]), i, grown.weight[i])
     clear(scratch.sides, col.PRESENT_SUMS)
     copy_sums(table, missing, scratch.sides, col.MISSING_SUMS)
     n = np.int64(0)
@@ -72,7 +53,7 @@ def groups_of(work, feature, node):
     if fits_table(work, feature, stop - start):
         return fill_table(work, feature, node)
     keys, first, known = in_order(work, feature, node)
-    one, n = are_one(work, node), np.int64(0)
+    one, n = grown.nodes[node, col.ARE_ONE] == 1, np.int64(0)
     for i in range(known):
         code = code_of(keys[first + i])
         if n == 0 or scratch.code[n - 1] != code:

@@ -8,9 +8,9 @@ from dtnumba.criteria.whole_terms import scale_of_terms, score_of_wholes, sum_of
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import add_key, add_sums, clear, copy_sums, rows_of, score, subtract, weight_of
 from dtnumba.growth.multiway.ordered_columns import code_of
-from dtnumba.growth.multiway.splits.group_rows import are_one, begin_node, fill_table, fits_table, in_order
+from dtnumba.growth.multiway.splits.group_rows import fill_table, fits_table, in_order
 from dtnumba.growth.multiway.splits.judge_test import is_large
-from dtnumba.growth.multiway.splits.number_tests import Line, begin_line, first_code_of, judge_line, write_one_cut
+from dtnumba.growth.multiway.splits.number_tests import Line, begin_line, judge_line, write_one_cut
 from dtnumba.runtime.kernels import entry, outlined
 
 # Values at a node that an interval is looked for among; more are put together in this many groups of like size.
@@ -21,7 +21,7 @@ _WIDE_CLASSES = 31
 @entry
 def find_interval(work, feature, node, _):
     """Write the best interval at a node, its gain and its information; return 1 where the number varies, else 0."""
-    begin_node(work, node)
+    copy_sums(work.grown.sums, node, work.scratch.sides, col.WHOLE)
     if fits_table(work.context, feature, work.grown.nodes[node, col.STOP] - work.grown.nodes[node, col.START]):
         n = _merge_groups(work.context, fill_table(work.context, feature, node))
     else:
@@ -29,7 +29,7 @@ def find_interval(work, feature, node, _):
     line = Line(work.scratch.keys, np.int64(0), n, True, np.int64(0), False)
     n_values = begin_line(work, feature, line)
     found = _best_interval(work, n) if n_values == 2 else np.int64(0)
-    return judge_line(work, feature, n_values, found, first_code_of(work, line))
+    return judge_line(work, feature, n_values, found, line)
 
 
 @outlined
@@ -61,7 +61,7 @@ def _few_groups(work, feature, node):
     """Do as ``_merge_groups`` for rows in order, whose values may be far more than groups."""
     scratch, target, grown, first_code = work.scratch, work.target, work.grown, work.scratch.order
     keys, first, n = in_order(work, feature, node)
-    one, start, n_values = are_one(work, node), grown.nodes[node, col.START], np.int64(0)
+    one, start, n_values = grown.nodes[node, col.ARE_ONE] == 1, grown.nodes[node, col.START], np.int64(0)
     for i in range(first, first + n):
         n_values += i == first or code_of(keys[i]) != code_of(keys[i - 1])
     left, m, filled, goal = float(n), np.int64(-1), 0.0, 0.0

@@ -22,7 +22,7 @@ from dtnumba.growth.multiway.node_sums import (
 from dtnumba.growth.multiway.ordered_columns import class_of, code_of, place_of
 from dtnumba.growth.multiway.splits.criterion_hooks import penalised_gain
 from dtnumba.growth.multiway.splits.entropy_cut import best_entropy_cut
-from dtnumba.growth.multiway.splits.group_rows import are_one, begin_node, fill_table, fits_table, in_order
+from dtnumba.growth.multiway.splits.group_rows import fill_table, fits_table, in_order
 from dtnumba.growth.multiway.splits.judge_test import is_heavy, is_large
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import by_class, by_having, entry, inline, outlined
@@ -42,23 +42,17 @@ class Line(NamedTuple):
 @entry
 def find_threshold(work, feature, node, _):
     """Write the best threshold at a node, its gain and its information; return 1 where the number varies, else 0."""
-    begin_node(work, node)
+    copy_sums(work.grown.sums, node, work.scratch.sides, col.WHOLE)
     start, stop = work.grown.nodes[node, col.START], work.grown.nodes[node, col.STOP]
     keys, first, in_table = work.scratch.keys, np.int64(0), fits_table(work.context, feature, stop - start)
     if in_table:
         n = fill_table(work.context, feature, node)
     else:
         keys, first, n = in_order(work.context, feature, node)
-    line = Line(keys, first, n, in_table, start, are_one(work.context, node))
+    line = Line(keys, first, n, in_table, start, work.grown.nodes[node, col.ARE_ONE] == 1)
     n_values = begin_line(work, feature, line)
     found = _threshold(work.criterion, work, line) if n_values == 2 else np.int64(0)
-    return judge_line(work, feature, n_values, found, first_code_of(work, line))
-
-
-@inline
-def first_code_of(work, line):
-    """Return the smallest code of a node."""
-    return work.scratch.code[0] if line.in_table else code_of(line.keys[line.first])
+    return judge_line(work, feature, n_values, found, line)
 
 
 @inline
@@ -69,7 +63,9 @@ def begin_line(work, feature, line):
     scratch.test[col.N_ALLOWED] = 0
     if n == 0:
         return np.int64(0)
-    has_two = n > 1 if line.in_table else first_code_of(work, line) != code_of(line.keys[line.first + n - 1])
+    has_two = n > 1
+    if not line.in_table:
+        has_two = code_of(line.keys[line.first]) != code_of(line.keys[line.first + n - 1])
     is_value = rows_of(work.target, scratch.sides, col.MISSING_SUMS) > 0.0 and (
         rules.missing in (col.LEARNED, col.BRANCH)
     )
@@ -77,9 +73,10 @@ def begin_line(work, feature, line):
 
 
 @inline
-def judge_line(work, feature, n_values, found, code):
+def judge_line(work, feature, n_values, found, line):
     """Write gain and information of the split found; return 1 where the number varies, else 0."""
     if n_values == 1:
+        code = work.scratch.code[0] if line.in_table else code_of(line.keys[line.first])
         found = _split_off_missing(work, code)
     if found != 0:
         call_at(work.calls.judge, work, feature, abs(found), np.int64(found < 0))

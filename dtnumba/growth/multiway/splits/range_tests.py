@@ -8,21 +8,21 @@ import numpy as np
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import add_key, clear, copy_sums, subtract, weight_of
 from dtnumba.growth.multiway.ordered_columns import code_of
-from dtnumba.growth.multiway.splits.group_rows import are_one, begin_node, in_order
+from dtnumba.growth.multiway.splits.group_rows import in_order
 from dtnumba.growth.multiway.splits.judge_test import is_large
-from dtnumba.growth.multiway.splits.number_tests import Line, begin_line, first_code_of, judge_line
+from dtnumba.growth.multiway.splits.number_tests import Line, begin_line, judge_line
 from dtnumba.runtime.kernels import entry, outlined
 
 
 @entry
 def find_ranges(work, feature, node, _):
     """Write the ranges that pay for their cuts, their gain and information; return 1 where it varies, else 0."""
-    begin_node(work, node)
+    copy_sums(work.grown.sums, node, work.scratch.sides, col.WHOLE)
     keys, first, n = in_order(work.context, feature, node)
-    line = Line(keys, first, n, False, work.grown.nodes[node, col.START], are_one(work.context, node))
+    line = Line(keys, first, n, False, work.grown.nodes[node, col.START], work.grown.nodes[node, col.ARE_ONE] == 1)
     n_values = begin_line(work, feature, line)
     found = _ranges(work, line) if n_values == 2 else np.int64(0)
-    return judge_line(work, feature, n_values, found, first_code_of(work, line))
+    return judge_line(work, feature, n_values, found, line)
 
 
 @outlined
