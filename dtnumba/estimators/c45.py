@@ -192,7 +192,7 @@ class C45Classifier(ClassicalTree, C45Params):
                 break
             inside[missed[: max(min(len(missed), step), len(missed) // 2)]] = True
         assert best is not None
-        return recounted(best, as_asked(best, table.bits), dense_cells(table), codes, weight)
+        return recounted(best, as_asked(best, table.bits), dense_cells(table), codes, weight, workers)
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
         """Return the share of each class in every row's leaf, or mixed from its leaves; see ``laplace``."""

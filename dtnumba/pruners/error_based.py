@@ -107,7 +107,8 @@ class ErrorBased(Pruner):
         for tree in counted_trees(context, with_leaves=not by_cases):
             if by_cases:
                 (codes, weight), *_ = tree.additions.parts
-                parts.append(pruned_with_cases(tree.trees, tree.asked, tree.cells, codes, weight, self._costs()))
+                rows = tree.cells, codes, weight
+                parts.append(pruned_with_cases(tree.trees, tree.asked, *rows, self._costs(), workers_of(context)))
                 continue
             root = tree.trees.value[0] * tree.trees.weight[0]
 

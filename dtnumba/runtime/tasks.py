@@ -8,6 +8,7 @@ Predictions run in the loop. Trees, and the tables they are grown on, run on thr
 import _thread
 import contextlib
 import ctypes
+import itertools
 import os
 import sys
 import threading
@@ -23,6 +24,7 @@ from numba.extending import intrinsic
 from dtnumba.runtime.addresses import (
     are_compiled,
     are_loaded,
+    call_entry,
     code_for,
     demand_success,
     entry_of,
@@ -207,6 +209,9 @@ class _Help:
     def __init__(self, code, leader_ends):
         self.entry, self.memory = entry_with_memory(code)
         self.code, self.leader_ends = code, leader_ends  # the record is kept as long as a thread may read it
+        self._begin()
+
+    def _begin(self):
         self.lock, self.all_left = threading.Lock(), threading.Lock()
         self.n_inside, self.is_over, self.status = 0, False, 0
 
@@ -250,6 +255,34 @@ def launch_beside(task, workers=1, *, leader_ends=False, steps=None):
     code = _code_of_large(task, steps)
     if code is not None:
         demand_success(_Help(code, leader_ends).lead(1 if _pool_is_inherited else workers))
+
+
+class _Calls(_Help):
+    """Threads that call a kernel, each with a record of its own, once for each of many items."""
+
+    def __init__(self, codes, items):
+        self.codes, self.items, self.leader_ends = codes, items, False
+        self.tickets, self.returned, self.failed = itertools.count(), [None] * len(items[0]), []
+        self._begin()
+
+    def run(self, worker):
+        try:
+            while (k := next(self.tickets)) < len(self.returned):
+                self.returned[k] = call_entry(self.codes[worker], *self.items[worker][k])
+        except BaseException as error:  # noqa: BLE001  the thread that launched raises it
+            self.failed.append(error)
+
+
+def call_each(codes, items):
+    """Call a kernel for each item, on as many threads as it has records here; return what it returned for each.
+
+    ``items[worker]`` are the three integers of each item for a worker's record. Threads join as in ``launch_beside``.
+    """
+    calls = _Calls(codes, items)
+    calls.lead(len(codes) if COMPILED and not _pool_is_inherited else 1)
+    if calls.failed:
+        raise calls.failed[0]
+    return calls.returned
 
 
 def _code_of_large(task, steps):

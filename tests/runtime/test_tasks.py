@@ -1,6 +1,7 @@
 """Tasks on threads of their own: nobody waits for a thread that has not begun."""
 
 import _thread
+import threading
 import time
 from typing import NamedTuple
 
@@ -8,8 +9,9 @@ import numpy as np
 import pytest
 
 from dtnumba.runtime import tasks
-from dtnumba.runtime.kernels import COMPILED
-from dtnumba.runtime.tasks import each_item, launch_beside
+from dtnumba.runtime.addresses import code_for
+from dtnumba.runtime.kernels import COMPILED, entry, kernel_type
+from dtnumba.runtime.tasks import call_each, each_item, launch_beside
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="interpreted, one thread does all")
 
@@ -74,3 +76,39 @@ def test_a_thread_that_has_begun_is_waited_for(monkeypatch):
     monkeypatch.setattr(tasks._Help, "run", run_slowly)
     counted(3)
     assert sorted(left) == [1, 2]
+
+
+@kernel_type
+class Own(NamedTuple):
+    """What one worker has to itself."""
+
+    numbers: np.ndarray
+
+
+@entry
+def third_of(own, a, b, c):
+    own.numbers[0] += 1
+    return np.int64(a + 10 * b + 100 * c)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 7])
+def test_kernels_are_called_for_every_item_with_the_record_of_who_took_it(workers):
+    records = [Own(np.zeros(1, np.int64)) for _ in range(workers)]
+    items = [[(k, 0, 3) for k in range(500)]] * workers
+    assert call_each([code_for(third_of, record) for record in records], items) == [k + 300 for k in range(500)]
+    assert sum(record.numbers[0] for record in records) == 500
+
+
+def test_an_error_in_another_thread_is_raised_by_the_one_who_launched_it(monkeypatch):
+    came = threading.Event()
+
+    def call(code, k, *_):
+        if code == "other":
+            came.set()
+            raise MemoryError
+        assert came.wait(20)
+        return k
+
+    monkeypatch.setattr(tasks, "call_entry", call)
+    with pytest.raises(MemoryError):
+        call_each(["mine", "other"], [[(k, 0, 0) for k in range(50)]] * 2)

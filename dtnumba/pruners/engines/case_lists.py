@@ -11,12 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.pruners.engines.expected_errors import Costs
-from dtnumba.runtime.kernels import inline, outlined
+from dtnumba.runtime.instructions.bits import prefetch
+from dtnumba.runtime.kernels import outlined
 from dtnumba.tables.weights import are_whole
 from dtnumba.trees.layout import LEAF
 from dtnumba.trees.routing import child_number
 
-FRESH, ENTERED = 0, 1
+FRESH, ENTERED, DONE = 0, 1, 2
+AHEAD = 16  # rows lie anywhere in memory: those that come next are asked for
+_LINE, _MOST_LINES = 64, 4  # bytes of a line, and how many of a row are asked for
 
 
 class Cases(NamedTuple):
@@ -41,14 +44,21 @@ class RaisingState(NamedTuple):
     start: np.ndarray  # (m,) int64: where the cases of each place begin
     stop: np.ndarray  # (m,) int64
     used: np.ndarray  # (m,) int64: how many cases are listed in front of those of the children
-    phase: np.ndarray  # (m,) int64: FRESH or ENTERED
+    floor: np.ndarray  # (1,) int64: how many cases are listed that all workers read
+    phase: np.ndarray  # (m,) int64: FRESH, ENTERED or DONE
     next_child: np.ndarray  # (m,) int64: to look at
-    path: np.ndarray  # (m,) int64
-    other: np.ndarray  # (m, 3) int64: the stack of a branch on trial
     has_parts: np.ndarray  # (m,) bool: whether cases of a node, or of one below it, go to several children in parts
     reached: np.ndarray  # (m,) int64: the last trial whose cases came to a node
     added: np.ndarray  # (m, K) float64: weight of the classes that a trial adds to a leaf; zero between trials
-    n_trials: np.ndarray  # (1,) int64
+    item: np.ndarray  # (m,) int64: places that may be gone over side by side
+
+
+class RaisingScratch(NamedTuple):
+    """Memory of one worker."""
+
+    path: np.ndarray  # (m,) int64
+    other: np.ndarray  # (m, 3) int64: the stack of a branch on trial
+    n_trials: np.ndarray  # (1,) int64; no two workers have the same numbers
     sums: np.ndarray  # (K,) float64
     parts: np.ndarray  # (m,) float64: weight of each child of a node at hand
     fill: np.ndarray  # (m,) int64
@@ -75,15 +85,20 @@ class Pruning(NamedTuple):
 
     trees: RoutingColumns
     cells: object
+    lines: np.ndarray  # (1, cells) the same memory, to ask for
+    n_lines: int  # of a row that goes down a branch
+    line: int  # cells of one
     cases: Cases
     state: RaisingState
+    scratch: RaisingScratch
+    room: int  # where the lists of this worker end
     costs: Costs
     grain: float  # what parts are rounded by, so that sums of them are exact
     least: float  # the smallest part
     halt: np.ndarray  # (1,) int64: not 0 where pruning is to stop, and what it found will be dropped
 
 
-@inline
+@outlined
 def sum_cases(cases, start, stop, sums):
     """Write the weight of each class in cases start .. stop - 1 to ``sums``."""
     for k in range(len(sums)):
@@ -96,16 +111,17 @@ def sum_cases(cases, start, stop, sums):
 def list_children(work, node, start, stop, used, keeps):
     """List the cases of the children of a node behind ``used``; return the new end, -1 where there is no room.
 
-    state.fill[v] becomes where those of child v begin, fill[v + 1] where they end; with ``keeps``, shares are kept.
+    scratch.fill[v] becomes where those of child v begin, fill[v + 1] where they end; with ``keeps``, shares are kept.
     """
     trees, cells, cases, state = work.trees, work.cells, work.cases, work.state
     left, fan = np.int64(trees.left[node]), np.int64(trees.right[node] - trees.left[node] + 1)
-    parts, fill, known, feature = state.parts, state.fill, 0.0, np.int64(trees.feature[node])
+    parts, fill, known, feature = work.scratch.parts, work.scratch.fill, 0.0, np.int64(trees.feature[node])
     for v in range(fan):
         parts[v], fill[v] = 0.0, 0
     fill[fan] = 0
     at, n_missing = cells.offset + feature * cells.column_step, np.int64(0)
     for i in range(start, stop):
+        prefetch(work.lines, np.uint64(0), np.uint64(at + cases.row[min(i + AHEAD, stop - 1)] * cells.row_step))
         child = child_number(trees, node, np.float64(cells.flat[at + cases.row[i] * cells.row_step]))
         cases.child[i] = child
         if child >= 0:
@@ -117,15 +133,15 @@ def list_children(work, node, start, stop, used, keeps):
     for v in range(fan):
         parts[v] = parts[v] / known if known > 0.0 else trees.share[left + v]
         fill[v + 1] += n_missing if parts[v] > 0.0 else 0
-        if keeps:
+        if keeps == 1:
             state.share[left + v] = parts[v]
-    if keeps:
+    if keeps == 1:
         state.has_parts[node] = n_missing > 0
     fill[0] = used
     for v in range(fan):
         fill[v + 1] += fill[v]
     end = fill[fan]
-    if end > len(cases.row):
+    if end > work.room:
         return np.int64(-1)
     for i in range(start, stop):
         child = cases.child[i]
@@ -159,18 +175,28 @@ def new_raising_state(trees, n_classes):
         start=whole.copy(),
         stop=whole.copy(),
         used=whole.copy(),
+        floor=np.zeros(1, np.int64),
         phase=whole.copy(),
         next_child=whole.copy(),
-        path=whole.copy(),
-        other=np.zeros((m + 1, 3), np.int64),
         has_parts=np.zeros(m, bool),
         reached=whole.copy(),
         added=np.zeros((m, n_classes)),
-        n_trials=np.zeros(1, np.int64),
-        sums=np.zeros(n_classes),
-        parts=real.copy(),
-        fill=whole.copy(),
+        item=whole.copy(),
     )
+
+
+def new_scratch(trees, n_classes, worker):
+    """Return the memory of a worker."""
+    m = trees.n_nodes + 1
+    whole, first = np.empty((2, m), np.int64), np.full(1, worker << 40)
+    return RaisingScratch(whole[0], np.empty((m, 3), np.int64), first, np.zeros(n_classes), np.empty(m), whole[1])
+
+
+def lines_of(cells):
+    """Return the memory of cells as it is asked for, how many lines of a row are, and the cells of a line."""
+    line = _LINE // cells.flat.itemsize
+    n_lines = min(-(-cells.n_columns // line) + 1, _MOST_LINES) if cells.column_step == 1 else 0
+    return cells.flat[None], n_lines, line
 
 
 def unit_of(weight):

@@ -4,7 +4,7 @@
 import math
 from typing import NamedTuple
 
-from dtnumba.runtime.kernels import inline, kernel
+from dtnumba.runtime.kernels import inline, kernel, outlined
 
 
 class Costs(NamedTuple):
@@ -46,7 +46,7 @@ def extra_of_leaves(log_confidence, z, high, n, errors, out):
         out[i] = _extra(log_confidence, z, high, n[i], errors[i]) if n[i] > 0.0 else 0.0
 
 
-@inline
+@outlined
 def cost_of_leaf(costs, sums):
     """Return the expected errors of a leaf with these weights of the classes."""
     n = largest = 0.0

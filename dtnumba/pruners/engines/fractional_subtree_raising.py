@@ -7,6 +7,9 @@ gets the cases of its new place, and is gone over again. No recursion: the nodes
 the cases of each behind those of its parent. A kernel allocates nothing; where the list of cases is full it stops, and
 the caller begins again with more room.
 
+In large work the cases of the nodes near the root are listed first. The subtrees below are gone over side by side, each
+worker with a part of the room for lists, and then the nodes near the root. The answers do not depend on who did what.
+
 A branch on trial has its own cases counted already. Where none of them and of its siblings' is in parts, only these go
 down the branch; else all are listed anew, because parts depend on one another.
 """
@@ -18,22 +21,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.pruners.engines.case_lists import (
+    AHEAD,
+    DONE,
     ENTERED,
     FRESH,
     Cases,
     Pruning,
+    RaisingScratch,
     RaisingState,
     RoutingColumns,
+    lines_of,
     list_children,
     new_raising_state,
+    new_scratch,
     sum_cases,
     unit_of,
 )
 from dtnumba.pruners.engines.expected_errors import Costs, cost_of_leaf
 from dtnumba.runtime.addresses import call_entry, code_for
+from dtnumba.runtime.instructions.bits import prefetch
 from dtnumba.runtime.kernels import entry, inline, outlined
 from dtnumba.runtime.progress import run_heeding
 from dtnumba.runtime.records import own_copy
+from dtnumba.runtime.tasks import call_each
 from dtnumba.trees.routing import child_number
 from dtnumba.trees.subtrees import depth_levels, rebuilt
 
@@ -46,6 +56,10 @@ if TYPE_CHECKING:
 
 # Weights of two branches that differ by this share are equal: parts of rows add up to them in different ways.
 _EQUAL = 1e-9
+# Cases that pay for waking other threads, who get so many subtrees each, if all are of one size; smaller parts of these
+# are no work of their own. Each worker takes room for lists, so there are no more than eight.
+_ENOUGH, _ITEMS_EACH, _SMALL, _MOST_WORKERS = 50_000, 8, 16, 8
+_MOST_LISTED = 6  # times all cases, for the nodes near the root
 
 
 @outlined
@@ -55,7 +69,7 @@ def _cost_through(work, node, start, stop, used, most):
     What is more than ``most`` need not be known: then it is infinite.
     """
     trees, cases, state, costs = work.trees, work.cases, work.state, work.costs
-    other, total, top = state.other, 0.0, 1
+    other, sums, fill, total, top = work.scratch.other, work.scratch.sums, work.scratch.fill, 0.0, 1
     other[0, 0], other[0, 1], other[0, 2] = node, start, stop
     first = used
     while top > 0 and work.halt[0] == 0:
@@ -63,17 +77,17 @@ def _cost_through(work, node, start, stop, used, most):
         at, start, stop = other[top, 0], other[top, 1], other[top, 2]
         used = max(first, stop)
         if state.is_leaf[at] or stop == start:
-            sum_cases(cases, start, stop, state.sums)
-            total += cost_of_leaf(costs, state.sums)
+            sum_cases(cases, start, stop, sums)
+            total += cost_of_leaf(costs, sums)
             if total > most:
                 return np.inf
             continue
-        end = list_children(work, at, start, stop, used, False)
+        end = list_children(work, at, start, stop, used, np.int64(0))
         if end < 0:
             return -1.0
         for v in range(trees.right[at] - trees.left[at] + 1):
-            other[top, 0], other[top, 1] = state.final[trees.left[at] + v], state.fill[v]
-            other[top, 2] = state.fill[v + 1]
+            other[top, 0], other[top, 1] = state.final[trees.left[at] + v], fill[v]
+            other[top, 2] = fill[v + 1]
             top += 1
     return total
 
@@ -82,9 +96,13 @@ def _cost_through(work, node, start, stop, used, most):
 def _add_cases(work, node, start, stop):
     """Add cases to the leaves that they come to below a node; return False where one would go on in parts."""
     trees, cells, cases, state = work.trees, work.cells, work.cases, work.state
-    trial = state.n_trials[0]
+    trial = work.scratch.n_trials[0]
     for i in range(start, stop):
-        row, at = cases.row[i], np.int64(node)
+        row, at = cases.row[min(i + AHEAD, stop - 1)], np.int64(node)
+        for k in range(work.n_lines):
+            line = min(cells.offset + row * cells.row_step + k * work.line, work.lines.shape[1] - 1)
+            prefetch(work.lines, np.uint64(0), np.uint64(line))
+        row = cases.row[i]
         begin = cells.offset + row * cells.row_step
         state.reached[at] = trial
         while not state.is_leaf[at]:
@@ -102,7 +120,7 @@ def _add_cases(work, node, start, stop):
 def _cost_with_added(work, node):
     """Return the cost of a subtree with the cases that were added to its leaves, and take these away again."""
     trees, state, costs = work.trees, work.state, work.costs
-    other, sums, trial = state.other, state.sums, state.n_trials[0]
+    other, sums, trial = work.scratch.other, work.scratch.sums, work.scratch.n_trials[0]
     total, top, other[0, 0] = 0.0, 1, node
     while top > 0:
         top -= 1
@@ -130,7 +148,7 @@ def _cost_raised(work, place, heaviest, most):
     trees, state = work.trees, work.state
     node, stands = state.final[place], state.final[heaviest]
     if not (state.has_parts[node] or state.has_parts[stands]):
-        state.n_trials[0] += 1
+        work.scratch.n_trials[0] += 1
         is_whole = True
         for child in range(trees.left[node], trees.right[node] + 1):
             if is_whole and child != heaviest:
@@ -138,10 +156,11 @@ def _cost_raised(work, place, heaviest, most):
         cost = _cost_with_added(work, stands)
         if is_whole:
             return cost
-    return _cost_through(work, stands, state.start[place], state.stop[place], state.used[place], most)
+    used = max(state.used[place], state.floor[0])
+    return _cost_through(work, stands, state.start[place], state.stop[place], used, most)
 
 
-@inline
+@outlined
 def _arrive(work, place):
     """Count the cases of a node and list those of its children; return False where there is no room."""
     trees, cases, state, costs = work.trees, work.cases, work.state, work.costs
@@ -154,13 +173,13 @@ def _arrive(work, place):
     state.cost[node], state.phase[place] = cost_of_leaf(costs, state.counts[node]), ENTERED
     if state.is_leaf[node]:
         return True
-    end = list_children(work, node, start, stop, state.used[place], True)
+    end = list_children(work, node, start, stop, max(state.used[place], state.floor[0]), np.int64(1))
     if end < 0:
         return False
-    left = np.int64(trees.left[node])
+    left, fill = np.int64(trees.left[node]), work.scratch.fill
     for v in range(trees.right[node] - left + 1):
         child = left + v
-        state.start[child], state.stop[child] = state.fill[v], state.fill[v + 1]
+        state.start[child], state.stop[child] = fill[v], fill[v + 1]
         state.used[child], state.phase[child] = end, FRESH
     state.next_child[place] = left
     return True
@@ -195,25 +214,55 @@ def _decide(work, place):
     return 0
 
 
-@entry
-def prune_by_cases(given, n, _, __):
-    """Decide about every node of a tree, its n cases listed first; return 0 where the list of cases is full.
+@inline
+def _list_top(work, most):
+    """List the cases of the nodes that have more than ``most``; return how many subtrees are left to be items, and 1.
 
-    It stops, and returns 1, where ``halt[0]`` is not 0.
+    0: there is no room.
+    """
+    trees, state, path, top, n_items = work.trees, work.state, work.scratch.path, np.int64(1), np.int64(0)
+    path[0] = 0
+    n = state.stop[0]
+    while top > 0 and work.halt[0] == 0:
+        top -= 1
+        place = path[top]
+        size, node = state.stop[place] - state.start[place], state.final[place]
+        if state.is_leaf[node]:
+            continue
+        if size <= most or state.floor[0] > _MOST_LISTED * n:
+            if size * _SMALL > most:
+                state.item[n_items] = place
+                n_items += 1
+            continue
+        if not _arrive(work, place):
+            return np.int64(0)
+        left = np.int64(trees.left[node])
+        state.floor[0] = state.used[left]
+        for child in range(left, trees.right[node] + 1):
+            path[top] = child
+            top += 1
+    return n_items + 1
+
+
+@entry
+def prune_by_cases(given, place, used, most):
+    """Decide about every node from a place on; return 0 where the list of cases is full.
+
+    Its own cases are listed; those of its children are to be listed behind ``used``. With ``most`` above 0 it only
+    prepares that for subtrees of so many cases; see ``_list_top``. It stops, and returns 1, where ``halt[0]`` is not 0.
     """
     work = own_copy(given)
-    trees, state = work.trees, work.state
-    path, top = state.path, np.int64(1)
-    path[0] = state.start[0] = 0
-    state.stop[0] = state.used[0] = n
-    state.phase[0] = FRESH
+    if most > 0:
+        return _list_top(work, most)
+    trees, state, path, top, first = work.trees, work.state, work.scratch.path, np.int64(1), place
+    path[0], state.used[place] = place, used
     while top > 0 and work.halt[0] == 0:
         place = path[top - 1]
         node = state.final[place]
         if state.phase[place] == FRESH:
             if not _arrive(work, place):
                 return np.int64(0)
-        elif state.is_leaf[node]:
+        elif state.phase[place] == DONE or state.is_leaf[node]:
             top -= 1
         elif state.next_child[place] <= trees.right[node]:
             path[top] = state.next_child[place]
@@ -227,11 +276,12 @@ def prune_by_cases(given, n, _, __):
                 state.phase[place] = FRESH
             else:
                 top -= 1
+    state.phase[first] = DONE
     return np.int64(1)
 
 
 def pruned_with_cases(
-    trees: Trees, asked: Trees, cells: Any, codes: Any, weight: NDArray[np.float64], costs: Costs
+    trees: Trees, asked: Trees, cells: Any, codes: Any, weight: NDArray[np.float64], costs: Costs, workers: int
 ) -> Trees:
     """Return one tree pruned, and counted anew with all rows.
 
@@ -239,30 +289,57 @@ def pruned_with_cases(
     """
     kept, n_classes = np.flatnonzero(weight), trees.value.shape[1]
     shape = RoutingColumns(**{name: getattr(asked, name) for name in RoutingColumns._fields})
-    n, room, is_whole = len(kept), 16 * len(kept) + 1024, False  # what no list reaches takes no memory
+    workers = min(workers, _MOST_WORKERS) if len(kept) >= _ENOUGH else 1
+    n, is_whole = len(kept), False
+    room = (12 + 4 * workers) * n + 1024  # what no list reaches takes no memory
     grain, least = unit_of(weight)
     exact = np.maximum((weight[kept] + grain) - grain, least)
     while not is_whole:
         lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
         cases, state = Cases(*lists, np.asarray(codes, np.int64)), new_raising_state(trees, n_classes)
         cases.row[:n], cases.weight[:n] = kept, exact
-        is_whole = _prune_stoppably(Pruning(shape, cells, cases, state, costs, grain, least, np.zeros(1, np.int64)), n)
+        state.stop[0] = state.floor[0] = n
+        scratch, halt = new_scratch(trees, n_classes, 0), np.zeros(1, np.int64)
+        work = Pruning(shape, cells, *lines_of(cells), cases, state, scratch, room, costs, grain, least, halt)
+        others = [new_scratch(trees, n_classes, worker) for worker in range(1, workers)]
+        is_whole = _prune_stoppably(work, others, n)
         room *= 2
     return _counted(trees, state)
 
 
-def _prune_stoppably(work: Pruning, n: int) -> bool:
+def _prune_stoppably(work: Pruning, others: list[RaisingScratch], n: int) -> bool:
     """Decide about every node of a tree, or until Ctrl-C; return False where the list of cases is full."""
-    found: list[Any] = []
-    code = code_for(prune_by_cases, work)
-    run_heeding(lambda _: found.append(call_entry(code, n, 0, 0)), n * len(work.state.final), work.halt)
-    return bool(found[0])
+    found: list[bool] = []
+    size = n * len(work.state.final)
+    run_heeding(lambda _: found.append(_prune_beside(work, others, n)), size, work.halt)
+    return found[0]
 
 
-def recounted(trees: Trees, asked: Trees, cells: Any, codes: Any, weight: NDArray[np.float64]) -> Trees:
+def _prune_beside(work: Pruning, others: list[RaisingScratch], n: int) -> bool:
+    state, code, n_workers = work.state, code_for(prune_by_cases, work), 1 + len(others)
+    if others:
+        n_items = call_entry(code, 0, n, n // (_ITEMS_EACH * n_workers)) - 1
+        if n_items < 0:
+            return False
+        places = state.item[:n_items]
+        largest_first = places[np.argsort(state.start[places] - state.stop[places], kind="stable")].tolist()
+        floor = int(state.floor[0])
+        part = (work.room - floor) // n_workers
+        ends = [floor + (worker + 1) * part for worker in range(n_workers)]
+        mine = zip([work.scratch, *others], ends, strict=True)
+        codes = [code_for(prune_by_cases, work._replace(scratch=scratch, room=end)) for scratch, end in mine]
+        given = [[(place, end - part, 0) for place in largest_first] for end in ends]
+        if not all(call_each(codes, given)):
+            return False
+    return bool(call_entry(code, 0, n, 0))
+
+
+def recounted(
+    trees: Trees, asked: Trees, cells: Any, codes: Any, weight: NDArray[np.float64], workers: int = 1
+) -> Trees:
     """Return a tree as it is, with the statistics of other rows."""
     kept_whole = Costs(-1.0, 0.0, 0.0, -np.inf, raises=False, adds=False)
-    return pruned_with_cases(trees, asked, cells, codes, weight, kept_whole)
+    return pruned_with_cases(trees, asked, cells, codes, weight, kept_whole, workers)
 
 
 def _counted(trees: Trees, state: RaisingState) -> Trees:

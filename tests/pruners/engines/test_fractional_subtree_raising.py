@@ -5,7 +5,9 @@ import pytest
 from naive import c45 as naive_c45
 
 from dtnumba import C45Classifier, DecisionTreeClassifier, prune, pruners
+from dtnumba.pruners.engines import fractional_subtree_raising, recount
 from dtnumba.pruners.error_based import extra_errors
+from dtnumba.runtime.tasks import call_each
 
 COLUMNS = ("feature", "threshold", "left", "right", "value", "weight", "n_samples", "impurity", "gain", "share")
 
@@ -53,3 +55,31 @@ def test_the_order_of_the_rows_changes_no_bit(seed):
         assert one.n_nodes > 10
         for name in COLUMNS:
             assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
+
+
+@pytest.mark.parametrize("gone", [0.0, 0.1])
+def test_any_number_of_threads_gives_the_same_bits(monkeypatch, gone):
+    X, y, w = noisy(2000, 3, gone)
+    monkeypatch.setattr(fractional_subtree_raising, "_ENOUGH", 100)
+    model, items = C45Classifier(categorical_features=[2, 3]), []
+
+    def heard(*given):
+        items.append(given)
+        return call_each(*given)
+
+    monkeypatch.setattr(fractional_subtree_raising, "call_each", heard)
+
+    def trees_on(workers):
+        monkeypatch.setattr(recount, "workers_of", lambda _: workers)
+        return model.fit(X, y, w).trees_
+
+    one = trees_on(1)
+    assert one.n_nodes > 10
+    assert not items
+    for workers in (2, 3, 8):
+        other = trees_on(workers)
+        for name in COLUMNS:
+            assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), (workers, name)
+        codes, given = items[-1]
+        assert len(codes) == workers
+        assert len(given[0]) > 4
