@@ -10,10 +10,12 @@ import numpy as np
 from dtnumba.criteria.contract import resolve_criterion
 from dtnumba.prediction.walk_tree import leaves_of, pack
 from dtnumba.pruners.contract import Rows
+from dtnumba.pruners.engines.case_lists import unit_of
 from dtnumba.pruners.engines.route_rows import describe_nodes
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.cells import cells_of, values_of
 from dtnumba.tables.table import Table
+from dtnumba.tables.weights import are_whole
 from dtnumba.trees.layout import BY_SHARE, LEAF, Trees, count_up, depths, one_tree
 from dtnumba.trees.routing import as_asked
 from dtnumba.trees.subtrees import added_up, rebuilt
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from dtnumba.tables.binned_table import Features
     from dtnumba.tables.cells import Cells
     from dtnumba.trees.subtrees import Level
+
+
+_MOST_EXACT = 1e300
 
 
 class RowContributions(NamedTuple):
@@ -44,19 +49,31 @@ class RowContributions(NamedTuple):
         return total.reshape(n_groups, self.n_stats)
 
 
+def _exact(amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return amounts rounded so that sums of them are exact, in any order of the rows; those near the limits stay."""
+    sizes = np.abs(amounts)
+    with np.errstate(over="ignore"):
+        total = float(sizes.sum())
+    if not total < _MOST_EXACT or are_whole(sizes, total):
+        return amounts
+    grain, least = unit_of(sizes)
+    return np.where(sizes > 0, np.copysign(np.maximum((sizes + grain) - grain, least), amounts), 0.0)
+
+
 def class_additions(rows: Rows, sizes: Sequence[int]) -> RowContributions:
     """Return the RowContributions by which a node knows the weight of each class, outputs end to end."""
     offsets, columns = np.cumsum([0, *sizes]), rows.target.T.astype(np.int64)
-    parts = [(offset + codes, rows.weight) for offset, codes in zip(offsets, columns, strict=False)]
+    weight = _exact(rows.weight)
+    parts = [(offset + codes, weight) for offset, codes in zip(offsets, columns, strict=False)]
     return RowContributions(int(offsets[-1]), parts)
 
 
 def square_additions(rows: Rows) -> RowContributions:
     """Return the RowContributions by which a node knows its sums of w, wy and wyy, output by output."""
-    parts, w = [], rows.weight
+    parts, w = [], _exact(rows.weight)
     for o, y in enumerate(rows.target.T):
         place = np.full(len(w), 3 * o, np.int64)
-        parts += [(place, w), (place + 1, w * y), (place + 2, w * y * y)]
+        parts += [(place, w), (place + 1, _exact(w * y)), (place + 2, _exact(w * y * y))]
     return RowContributions(3 * rows.target.shape[1], parts)
 
 
