@@ -11,7 +11,7 @@ import numpy as np
 
 from dtnumba.estimators.bases.classical import ClassicalParams, ClassicalTree
 from dtnumba.estimators.bases.docs import documented
-from dtnumba.estimators.bases.parameters import PRUNER, Legal, is_real, one_of, parameter, whole, yes_or_no
+from dtnumba.estimators.bases.parameters import PRUNER, Legal, integer, is_real, one_of, parameter, whole, yes_or_no
 from dtnumba.growth.multiway.c45 import C45Options, first_windows, grow_c45, uncut_columns, window_size
 from dtnumba.prediction.fractional import mixtures_of
 from dtnumba.prediction.tree_view import TreeView
@@ -53,6 +53,9 @@ class C45Params(ClassicalParams):
         At least two branches of every test have rows of this weight.
     min_gap : float
         Values of a column that are no farther apart are not parted, as in the original: 0 parts any two different ones.
+    max_bins : int or None
+        None: every value of a column of numbers may be a cut. A number from 2 to 255: at most so many, chosen by their
+        counts, so that growth takes less time and no table is too large to be kept as codes.
     prune : "error_based", "reduced_error", another pruner or None
         "error_based": by ``confidence``. "reduced_error": by rows that are set aside, see ``n_folds``.
     subtree_raising : bool
@@ -84,6 +87,7 @@ class C45Params(ClassicalParams):
     confidence: float = parameter(0.25, _CONFIDENCE)
     min_objects: float = parameter(2, _OBJECTS)
     min_gap: float = parameter(1e-5, MIN_GAP)
+    max_bins: int | None = parameter(None, integer(2, 255))
     prune: Any = parameter("error_based", PRUNER)  # noqa: RUF009  a field
     subtree_raising: bool = yes_or_no(True)
     collapse: bool = yes_or_no(True)
@@ -144,6 +148,7 @@ class C45Classifier(ClassicalTree, C45Params):
         options = C45Options(
             min_objects=float(self.min_objects),
             min_gap=float(self.min_gap),
+            max_bins=None if self.max_bins is None else int(self.max_bins),
             subset=bool(self.subset),
             binary_splits=bool(self.binary_splits),
             mdl_correction=bool(self.mdl_correction),
@@ -166,7 +171,8 @@ class C45Classifier(ClassicalTree, C45Params):
             return super()._learned_trees(data)
         table, outcome = data.table, data.outcome
         counts, judge = fixed_weights(data.weight, table.n_rows), ErrorBased(float(self.confidence))
-        _warn_of_uncut(table, uncut_columns(table, counts, float(self.min_gap), self.n_jobs), float(self.min_gap), 5)
+        min_gap, workers = float(self.min_gap), n_workers(self.n_jobs)
+        _warn_of_uncut(table, uncut_columns(table, counts, min_gap, self.max_bins, workers), min_gap, 5)
         trials: list[tuple[float, int, Trees]] = []
         for start in first_windows(outcome.codes[:, 0], counts, data.seed, N_TRIALS):
             trees = self._pruned(data, self._windowed(table, outcome, counts, start))

@@ -54,6 +54,8 @@ class ID3Params(ClassicalParams):
         What a column of numbers does: is tested against cuts, or is an error.
     binary : bool
         Whether a test on a category is one value against the rest, and not a branch a value.
+    max_bins : int or None
+        None: every value of a column of numbers may be a cut. A number from 2 to 255: at most so many.
     require_gain : bool
         True: where no test gains anything the node is a leaf. False: it is divided all the same, which XOR needs.
 
@@ -64,6 +66,7 @@ class ID3Params(ClassicalParams):
     numeric: str = parameter("threshold", one_of("threshold", "error"))
     binary: bool = yes_or_no(False)
     require_gain: bool = yes_or_no(True)
+    max_bins: int | None = parameter(None, integer(2, 255))
     max_depth: int | None = parameter(None, integer(1))
     max_leaf_nodes: Any = parameter(None, integer(2))  # noqa: RUF009  a field
 
@@ -104,7 +107,7 @@ class ID3Classifier(ClassicalTree, ID3Params):
         self._refuse_numbers(table)
         settings = Settings(
             splitter="best",
-            max_bins=None,
+            max_bins=None if self.max_bins is None else int(self.max_bins),
             max_depth=UNLIMITED if self.max_depth is None else min(int(self.max_depth), UNLIMITED),
             min_samples_split=2,
             min_samples_leaf=1,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.tables.binned_table import BinnedTable
 from dtnumba.tables.cells import values_of
 from dtnumba.trees.layout import BY_SHARE
 
@@ -32,8 +33,11 @@ def for_binary_growth(settings: Settings, table: Any) -> Settings | None:
 
 
 def _has_missing(table: Any) -> bool:
-    """Tell whether a table has a missing value; one of codes alone, or sparse, is said to."""
-    if getattr(table, "cells", None) is None:
+    """Tell whether a table has a missing value; a sparse one is said to."""
+    if isinstance(table, BinnedTable):
+        blocks = (table.codes[k : k + _ROWS_AT_ONCE] for k in range(0, len(table), _ROWS_AT_ONCE))
+        return any(bool((block == table.bins.n_codes).any()) for block in blocks)
+    if table.cells is None:
         return True
     values = values_of(table.cells)
     blocks = (values[start : start + _ROWS_AT_ONCE] for start in range(0, len(values), _ROWS_AT_ONCE))

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import c45 as naive_c45
-from strategies import examples
+from strategies import examples, same_trees
 
-from dtnumba import C45Classifier, RuleSetClassifier
+from dtnumba import C45Classifier, RuleSetClassifier, bin_batches
 from dtnumba.export import dnf
 from dtnumba.pruners.error_based import ErrorBased, extra_errors
 from dtnumba.trees.check import check
@@ -387,3 +387,21 @@ def test_pruning_is_that_of_the_slow_way(seed, confidence, raises):
     check(model.trees_, X.shape[1])
     assert model.n_leaves_ == len(naive_c45.leaves(wanted))
     assert np.allclose(model.predict_proba(X), [naive_c45.said(wanted, row) for row in X])
+
+
+def test_bins_cut_where_few_values_are_and_near_there_where_many_are():
+    rng = np.random.default_rng(0)
+    few = rng.integers(0, 12, (400, 3)).astype(float)
+    y = (few[:, 0] > 5) ^ (rng.random(400) < 0.1)
+    exact, binned = (C45Classifier(max_bins=bins).fit(few, y).trees_ for bins in (None, 12))
+    assert same_trees(exact, binned)
+    many = rng.normal(size=(2000, 3))
+    many[rng.random(many.shape) < 0.05] = np.nan
+    label = np.nan_to_num(many[:, 0]) > 0.3
+    tree = C45Classifier(max_bins=16).fit(many, label)
+    cuts = tree.trees_.threshold[np.isfinite(tree.trees_.threshold)]
+    assert np.isin(cuts, many).all()  # values of the table, as without bins
+    assert tree.score(many, label) > 0.9
+    table = bin_batches(lambda: [many[:900], many[900:]], max_bins=16)
+    assert C45Classifier(max_bins=16).fit(table, label).score(many, label) > 0.9
+    assert C45Classifier(max_bins=16, windowing=True).fit(many, label).score(many, label) > 0.9

@@ -17,7 +17,7 @@ import numpy as np
 from dtnumba.criteria.classification import Entropy
 from dtnumba.criteria.contract import NO_GAIN, TIE
 from dtnumba.growth import columns as col
-from dtnumba.growth.multiway.coded_columns import in_order
+from dtnumba.growth.multiway.coded_columns import coded, in_order
 from dtnumba.growth.multiway.train import grow_rows, rules_of, sums_of, work_on
 from dtnumba.growth.nodes import Limits
 from dtnumba.growth.policies.monotonic import AnyShape
@@ -195,6 +195,7 @@ class C45Options:
 
     min_objects: float
     min_gap: float
+    max_bins: int | None
     subset: bool
     binary_splits: bool
     mdl_correction: bool
@@ -212,7 +213,7 @@ def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Opt
     """Grow one tree over the rows of positive weight; return it, and which columns ``min_gap`` keeps from being cut."""
     kept = weights.kept
     workers = n_workers(options.n_jobs)
-    own = in_order(table, kept, workers, in_parts=True)
+    own = _coded(table, kept, options.max_bins, workers)
     n_classes = int(outcome.sizes[0])
     criterion = quinlan_ratio(own.bins, own.nominal.astype(bool), len(kept), weights.total, n_classes, options)
     sums = sums_of(outcome, criterion)
@@ -236,10 +237,16 @@ def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Opt
     return at_values(trees, own.bins, table.bits), _uncut(own, criterion.steps)
 
 
-def uncut_columns(table: Features, weights: Weights, min_gap: float, n_jobs: int | None) -> list[int]:
+def _coded(table: Features, kept: NDArray[np.uint32], max_bins: int | None, workers: int) -> CodedColumns:
+    if max_bins is None:
+        return in_order(table, kept, workers, in_parts=True)
+    return coded(table, kept, max_bins, workers)
+
+
+def uncut_columns(table: Features, weights: Weights, min_gap: float, max_bins: int | None, workers: int) -> list[int]:
     """Return the columns of several numbers no two of which, side by side, lie farther apart than ``min_gap``."""
-    own = in_order(table, weights.kept, n_workers(n_jobs), in_parts=False)
-    return _uncut(own, _steps_to_part(own.bins.low, own.bins.first_code, min_gap, n_workers(n_jobs))[0])
+    own = _coded(table, weights.kept, max_bins, workers)
+    return _uncut(own, _steps_to_part(own.bins.low, own.bins.first_code, min_gap, workers)[0])
 
 
 def _uncut(own: CodedColumns, steps: NDArray[Any]) -> list[int]:
@@ -254,7 +261,7 @@ def at_values(trees: Trees, bins: Any, bits: Bits) -> Trees:
     nodes = np.flatnonzero((trees.feature >= 0) & np.isfinite(threshold))
     for f in np.unique(trees.feature[nodes]):
         own = nodes[trees.feature[nodes] == f]
-        values = bins.low[bins.first_code[f] : bins.first_code[f] + bins.n_codes[f]].astype(np.float64)
+        values = bins.high[bins.first_code[f] : bins.first_code[f] + bins.n_codes[f]].astype(np.float64)
         threshold[own] = values[np.searchsorted(values, threshold[own], side="right") - 1]
     return trees._replace(threshold=threshold, cuts_at=AtFloats(bits))
 
