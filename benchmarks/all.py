@@ -28,6 +28,7 @@ TREES = (
     "classes",
     "categories",
     "c45",
+    "multiway",
     "start",
 )
 CHOOSING = ("validation",)
