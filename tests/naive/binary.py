@@ -230,7 +230,8 @@ def is_worth(criterion, by_feature, feature, cut, slack):
 
 def must_stop(y, w, depth, limits):
     """Whether a node is a leaf before any split is looked at."""
-    too_small = len(y) < max(limits.min_samples_split, 2 * limits.min_samples_leaf)
+    n_rows = getattr(limits, "part", np.ones(len(y))).sum() * (1 + 1e-12)
+    too_small = n_rows < max(limits.min_samples_split, 2 * limits.min_samples_leaf)
     too_light = w.sum() * (1 + 1e-12) < 2 * limits.min_weight_leaf
     return too_small or too_light or depth >= limits.max_depth or bool((y == y[0]).all())
 

@@ -57,7 +57,7 @@ def tests_of(x, y, w, options, *, nominal, limits):
                 inside = (np.arange(k) >= low) & (np.arange(k) < high)
                 yield child(np.where(inside, 0, 1))
     else:
-        cuts = ranges(place[known], y[known, 0], w[known], limits)
+        cuts = ranges(place[known], y[known, 0], w[known], among(limits, known))
         if cuts:
             yield child(np.searchsorted(cuts, np.arange(k), side="right"))
 
@@ -74,7 +74,7 @@ def ranges(place, y, w, limits):
     whole, k = entropy(y, w) if len(y) else (0.0, 0)
     for cut in np.unique(place)[1:]:
         left = place < cut
-        if min(left.sum(), (~left).sum()) < limits.min_samples_leaf:
+        if min(limits.part[left].sum(), limits.part[~left].sum()) * (1 + 1e-12) < limits.min_samples_leaf:
             continue
         (below, k1), (above, k2) = entropy(y[left], w[left]), entropy(y[~left], w[~left])
         share = w[left].sum() / w.sum()
@@ -90,11 +90,22 @@ def ranges(place, y, w, limits):
     if best is None or not best[2]:
         return []
     left = place < best[1]
-    return [*ranges(place[left], y[left], w[left], limits), best[1], *ranges(place[~left], y[~left], w[~left], limits)]
+    below, above = (ranges(place[side], y[side], w[side], among(limits, side)) for side in (left, ~left))
+    return [*below, best[1], *above]
+
+
+def in_node(limits, part):
+    """Return limits with what of its row each row of a node is: a part counts as that."""
+    return SimpleNamespace(**{name: value for name, value in vars(limits).items() if name != "part"}, part=part)
+
+
+def among(limits, rows):
+    return in_node(limits, limits.part[rows])
 
 
 def is_large(rows, w, limits):
-    return rows.sum() >= limits.min_samples_leaf and w[rows].sum() * (1 + 1e-12) >= limits.min_weight_leaf
+    is_long = limits.part[rows].sum() * (1 + 1e-12) >= limits.min_samples_leaf
+    return is_long and w[rows].sum() * (1 + 1e-12) >= limits.min_weight_leaf
 
 
 def gain_of(criterion, y, w, children, parts, n_classes):
@@ -258,8 +269,9 @@ def audit(trees, criterion, X, y, w, n_classes, options, nominal, limits, *, bes
         assert abs(trees.impurity[node] - impurity) <= slack, (node, trees.impurity[node], impurity)
         value = naive.leaf_value(criterion, y_own, weight, n_classes)
         assert np.allclose(trees.value[node], value, rtol=1e-9, atol=1e-12 * (np.ptp(y) + 1)), (node, value)
-        stops = naive.must_stop(y_own, weight, depth[node], limits)
-        found = {} if stops else candidates(criterion, X_own, y_own, weight, n_classes, options, nominal, limits)
+        own = in_node(limits, weight / w[rows])
+        stops = naive.must_stop(y_own, weight, depth[node], own)
+        found = {} if stops else candidates(criterion, X_own, y_own, weight, n_classes, options, nominal, own)
         share = weight.sum() / w.sum()
         feature = int(trees.feature[node])
         if feature < 0:

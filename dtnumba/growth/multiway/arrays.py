@@ -51,6 +51,7 @@ def new_scratch(table: CodedColumns, sums: Any, n: int, rules: GrowthRules) -> N
         dealt=np.zeros(2, np.int64),
         row=np.empty(n, np.uint32),
         weight=floats(n),
+        part=floats(n if rules.missing == col.FRACTIONAL else 0),
         outcome=_outcome_of(sums, n),
         category_child=np.zeros(levels, np.int32),
         cut=np.zeros((t, 2), np.int64),
@@ -99,6 +100,7 @@ def new_nodes(table: CodedColumns, sums: Any, orders: NDArray[np.uint64], n: int
         state=np.zeros(col.N_STATE, np.int64),
         row=np.empty(n_cases, np.uint32),
         weight=np.empty(n_cases),
+        part=np.empty(n_cases if rules.missing == col.FRACTIONAL else 0),
         outcome=_outcome_of(sums, n_cases),
         orders=orders,
         place_bits=np.uint64(bits),
@@ -113,7 +115,7 @@ def new_nodes(table: CodedColumns, sums: Any, orders: NDArray[np.uint64], n: int
 
 _FULL = {
     col.NODES_FULL: ("nodes", "numbers", "keys", "sums", "value", "measure", "frontier"),
-    col.CASES_FULL: ("row", "weight", "outcome", "orders"),
+    col.CASES_FULL: ("row", "weight", "part", "outcome", "orders"),
     col.RAGGED_FULL: ("cuts", "branch", "level", "surrogates", "agreements"),
 }
 
@@ -129,6 +131,8 @@ def enlarged(grown: GrownNodes) -> GrownNodes:
         elif len(column):
             larger[name] = np.empty((2 * len(column) + 16, *column.shape[1:]), column.dtype)
             larger[name][: len(column)] = column
+    if grown.part is grown.weight:
+        larger |= {"part": larger["weight"]} if "weight" in larger else {}
     return grown._replace(**larger)
 
 

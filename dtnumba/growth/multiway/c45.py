@@ -219,8 +219,8 @@ def grow_c45(table: Features, outcome: Labels, weights: Weights, options: C45Opt
     sums = sums_of(outcome, criterion)
     limits = Limits(
         int(col.NO_LIMIT),
-        2,
-        1,
+        0,
+        0,
         options.min_objects,
         0.0,
         weights.total,

@@ -237,6 +237,8 @@ def _deal(work, start, stop, fan, in_parts):
     scratch, grown, n, n_parts, all_whole = work.scratch, work.grown, stop - start, np.int64(0), np.int64(0)
     share, place, n_whole, begin = scratch.place, scratch.new_place, scratch.n_whole, scratch.child_start
     has_outcome, (grain, least) = len(grown.outcome) > 0, _grain_of_parts(work.limits.total_weight)
+    row_grain, least_part = _grain_of_parts(float(work.n_rows))
+    has_parts = len(grown.part) > 0
     for v in range(fan):
         n_whole[v] = 0
     for i in range(n):
@@ -251,6 +253,8 @@ def _deal(work, start, stop, fan, in_parts):
         scratch.row[i], scratch.weight[i] = grown.row[start + i], grown.weight[start + i]
         if has_outcome:
             scratch.outcome[i] = grown.outcome[start + i]
+        if has_parts:
+            scratch.part[i] = grown.part[start + i]
     total = np.int64(0)
     for v in range(fan):
         total += n_whole[v] + (n_parts if share[v] > 0.0 else 0)
@@ -266,6 +270,8 @@ def _deal(work, start, stop, fan, in_parts):
         if child >= 0:
             at = begin[child] + place[i]
             grown.row[at], grown.weight[at] = scratch.row[i], scratch.weight[i]
+            if has_parts:
+                grown.part[at] = scratch.part[i]
             if has_outcome:
                 grown.outcome[at] = scratch.outcome[i]
         elif in_parts:
@@ -274,6 +280,7 @@ def _deal(work, start, stop, fan, in_parts):
                     at = begin[v] + n_whole[v] + place[i]
                     part = max(to_grain(scratch.weight[i] * share[v], grain), least)
                     grown.row[at], grown.weight[at] = scratch.row[i], part
+                    grown.part[at] = max(to_grain(scratch.part[i] * share[v], row_grain), least_part)
                     if has_outcome:
                         grown.outcome[at] = scratch.outcome[i]
     if not in_parts and all_whole < n:

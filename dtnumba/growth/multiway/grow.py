@@ -23,7 +23,7 @@ from dtnumba.growth.columns import (
     STOP,
 )
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.node_sums import add_row, clear, describe, is_pure, resume, settle, weight_of
+from dtnumba.growth.multiway.node_sums import add_row, clear, describe, is_pure, resume, rows_of, settle, weight_of
 from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.node_order import is_best_first, pop, push
 from dtnumba.runtime import rng
@@ -56,7 +56,8 @@ def _add_node(work, node):
     if n == 0:
         return
     describe(target, work.criterion, grown, node, start, stop)
-    is_small = n < limits.min_samples_split or n < 2 * limits.min_samples_leaf
+    n_whole = rows_of(target, grown.sums, node) * (1.0 + 1e-12)  # parts of rows count as what they are
+    is_small = n_whole < limits.min_samples_split or n_whole < 2 * limits.min_samples_leaf
     is_light = weight_of(target, grown.sums, node) * (1.0 + 1e-12) < 2.0 * limits.min_weight_leaf
     is_deep = nodes[node, DEPTH] >= limits.max_depth
     if not is_small and not is_light and not is_deep and not is_pure(target, grown, start, stop):
@@ -121,6 +122,8 @@ def _are_leaves(work, node, fan):
     if work.grown.nodes[node, DEPTH] + 1 >= limits.max_depth:
         return True
     least = max(limits.min_samples_split, 2 * limits.min_samples_leaf)
+    if work.grown.nodes[node, col.ARE_ONE] == 1:
+        least = max(least, np.int64(2.0 * limits.min_weight_leaf * (1.0 - 1e-9)))
     for v in range(fan):
         if begin[v + 1] - begin[v] >= least:
             return False

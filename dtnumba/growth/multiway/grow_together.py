@@ -79,6 +79,7 @@ class _Subtree(NamedTuple):
     depth: int
     row: Any
     weight: Any
+    part: Any
     outcome: Any
     orders: Any
 
@@ -181,11 +182,11 @@ class _Together:
         grown = self.work.grown
         start, stop, depth = (int(grown.nodes[node, c]) for c in (START, STOP, DEPTH))
         rows, several = slice(start, stop), len(grown.outcome) == 0
-        parts = (grown.row[rows], grown.weight[rows], grown.outcome[:0] if several else grown.outcome[rows])
-        orders = grown.orders[:, rows]
+        outcome = grown.outcome[:0] if several else grown.outcome[rows]
+        parts: list[Any] = [grown.row[rows], grown.weight[rows], grown.part[rows], outcome, grown.orders[:, rows]]
         if self.in_parts:  # lists that grow longer may take this room
-            parts, orders = tuple(part.copy() for part in parts), self._own_orders(orders)
-        one = _Subtree(node, grown.keys[node], depth, *parts, orders)
+            parts = [*(part.copy() for part in parts[:-1]), self._own_orders(parts[-1])]
+        one = _Subtree(node, grown.keys[node], depth, *parts)
         self.hands.leave(lambda _: self._grow_subtree(one), stop - start)
 
     def _own_orders(self, orders: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -203,10 +204,12 @@ class _Together:
             target = target._replace(measure=target.measure.copy())
         grown = new_nodes(self.table, target, orders, n, self.lone_rules)
         grown = grown._replace(place_bits=work.grown.place_bits, place_mask=work.grown.place_mask)
+        if work.grown.part is work.grown.weight:
+            grown = grown._replace(part=grown.weight)
         scratch = new_scratch(self.table, target, n, self.lone_rules)
         work = with_context(work, grown=grown, scratch=scratch, target=target, rules=self.lone_rules)
         work = work._replace(root_key=one.key, root_depth=one.depth, is_root=0)
-        for name in ("row", "weight", "outcome"):
+        for name in ("row", "weight", "part", "outcome"):
             getattr(grown, name)[: len(getattr(one, name))] = getattr(one, name)
         done = _grown_alone(work, n)
         if done is not None:

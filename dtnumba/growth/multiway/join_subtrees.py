@@ -17,6 +17,7 @@ def cut_to_size(grown):
         frontier=grown.frontier[:0],
         row=grown.row[:0],
         weight=grown.weight[:0],
+        part=grown.part[:0],
         outcome=grown.outcome[:0],
         orders=grown.orders[:0],
         cuts=grown.cuts[:k].copy(),

@@ -2,6 +2,8 @@
 # ruff: noqa: D102
 """Statistics of rows by the kind of the target. A row of statistics: the numbers of each output, weight, rows.
 
+Of rows, a part counts as what it is of its row.
+
 All sums are exact, so that the order of the rows changes no bit of them: weights are multiples of one unit, of which
 float64 holds as many as they sum to, and numbers are rounded to a multiple of a power of two (``grain_of``).
 
@@ -82,17 +84,21 @@ class ClassSums(NamedTuple):
                 sums[k, self.places[o, grown.row[i]]] += weight
         n = self.offsets[len(self.offsets) - 1]
         sums[k, n] += weight
-        sums[k, n + 1] += 1.0
+        sums[k, n + 1] += 1.0 if len(grown.part) == 0 else grown.part[i]
 
     def add_key(self, work, sums, k, key, start, one):
         if len(work.grown.outcome) == 0:
             at = start + place_of(work, key)
             add_row(self, work.grown, sums, k, at, work.grown.weight[at])
             return
-        n, weight = self.offsets[1], 1.0 if one else work.grown.weight[start + place_of(work, key)]
+        n, weight, part = self.offsets[1], 1.0, 1.0
+        if not one:
+            at = start + place_of(work, key)
+            weight = work.grown.weight[at]
+            part = work.grown.part[at] if len(work.grown.part) > 0 else 1.0
         sums[k, class_of(work, key, start)] += weight
         sums[k, n] += weight
-        sums[k, n + 1] += 1.0
+        sums[k, n + 1] += part
 
     def is_pure(self, grown, start, stop):
         return _agree(self.places, grown, start, stop)
@@ -168,7 +174,7 @@ class NumberSums(NamedTuple):
                 sums[k, at + 1] += _weighed(weight, away if self.shows_away == 1 else away * away, grain, repeats)
             at += self.offsets[1]
         sums[k, at] += weight
-        sums[k, at + 1] += 1.0
+        sums[k, at + 1] += 1.0 if len(grown.part) == 0 else grown.part[i]
 
     def add_key(self, work, sums, k, key, start, one):
         at = start + place_of(work, key)

@@ -41,6 +41,7 @@ class GrownNodes(NamedTuple):
     state: np.ndarray  # (N_STATE,) int64
     row: np.ndarray  # (c,) uint32: rows of the open nodes
     weight: np.ndarray  # (c,) float64
+    part: np.ndarray  # (c,) float64: what of the row it is; (0,) where rows are whole, weight's own where all weigh 1
     outcome: np.ndarray  # (c,) int32 class or float64 number of a target of one output; (0,) of several
     orders: np.ndarray  # (s, c) uint64: keys, ascending in each node (see ``ordered_columns``)
     place_bits: Any  # uint64, of a key, below the class; 32 where it has none
@@ -74,6 +75,7 @@ class NodeScratch(NamedTuple):
     n_whole: np.ndarray  # (t,) int64: rows of each child that go there whole, -1 of one that no part goes to
     row: np.ndarray  # (n,) uint32
     weight: np.ndarray  # (n,) float64
+    part: np.ndarray  # (n,) float64, or (0,)
     outcome: np.ndarray  # (n,) as in GrownNodes
     category_child: np.ndarray  # (t,) int32: number of the child of each category
     cut: np.ndarray  # (t, 2) int64
@@ -124,6 +126,7 @@ class NodeContext(NamedTuple):
     grown: GrownNodes
     scratch: NodeScratch
     calls: Calls
+    n_rows: int  # of the tree
     plain: np.ndarray  # (n_rows,) float64: what rows count without costs and priors; empty: as they grow
     halt: np.ndarray  # (1,) int64: not 0 where growth is to stop soon, and what was grown will be dropped
 

@@ -116,6 +116,7 @@ def work_on(
         grown=grown,
         scratch=scratch,
         calls=Calls(),
+        n_rows=n,
         plain=plain,
         halt=halt,
     )
@@ -173,6 +174,8 @@ def grow_until(
     work: GrowerContext, table: CodedColumns, rows: NDArray[np.uint32], weights: NDArray[np.float64], workers: int = 1
 ) -> Trees | None:
     """Grow a tree over the given rows of positive weight; return None where it was stopped before it was whole."""
+    if work.rules.missing == col.FRACTIONAL and (weights == 1.0).all():
+        work = with_context(work, grown=work.grown._replace(part=work.grown.weight))
     list_rows(work, rows, weights)
     grown = grow_nodes(work, table, len(rows), workers, entries_of(work))
     if grown is None:
@@ -185,6 +188,7 @@ def list_rows(work: GrowerContext, rows: NDArray[np.uint32], weights: NDArray[np
     """Write the rows of the root."""
     n, grown, target = len(rows), work.grown, work.target
     grown.row[:n], grown.weight[:n] = rows, weights
+    grown.part[:n] = 1.0
     if len(grown.outcome):
         grown.outcome[:n] = (target.places if isinstance(target, ClassSums) else target.y)[0, rows]
 

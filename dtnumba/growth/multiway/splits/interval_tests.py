@@ -64,7 +64,7 @@ def _few_groups(work, feature, node):
     one, start, n_values = grown.nodes[node, col.ARE_ONE] == 1, grown.nodes[node, col.START], np.int64(0)
     for i in range(first, first + n):
         n_values += i == first or code_of(keys[i]) != code_of(keys[i - 1])
-    left, m, filled, goal = float(n), np.int64(-1), 0.0, 0.0
+    left, m, filled, goal = rows_of(target, scratch.sides, col.PRESENT_SUMS), np.int64(-1), 0.0, 0.0
     for i in range(first, first + n):
         code = code_of(keys[i])
         if i == first or code != code_of(keys[i - 1]):
@@ -75,7 +75,7 @@ def _few_groups(work, feature, node):
                 first_code[m] = code
             scratch.code[m] = code
         add_key(target, work, scratch.table, m, keys[i], start, one)
-        filled += 1.0
+        filled = rows_of(target, scratch.table, m)
     return m + 1
 
 

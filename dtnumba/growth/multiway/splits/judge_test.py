@@ -21,10 +21,16 @@ def is_heavy(limits, weight):
 
 
 @inline
+def is_long(limits, rows):
+    """Tell whether a leaf may have so many rows, of which parts count as what they are."""
+    return rows * _HAIR >= limits.min_samples_leaf
+
+
+@inline
 def is_large(work, sums, k):
     """Tell whether sums[k] may be a leaf."""
     limits, target = work.limits, work.target
-    return is_heavy(limits, weight_of(target, sums, k)) and rows_of(target, sums, k) >= limits.min_samples_leaf
+    return is_heavy(limits, weight_of(target, sums, k)) and is_long(limits, rows_of(target, sums, k))
 
 
 @inline

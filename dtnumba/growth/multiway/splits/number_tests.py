@@ -23,7 +23,7 @@ from dtnumba.growth.multiway.ordered_columns import class_of, code_of, place_of
 from dtnumba.growth.multiway.splits.criterion_hooks import penalised_gain
 from dtnumba.growth.multiway.splits.entropy_cut import best_entropy_cut
 from dtnumba.growth.multiway.splits.group_rows import fill_table, fits_table, in_order
-from dtnumba.growth.multiway.splits.judge_test import is_heavy, is_large
+from dtnumba.growth.multiway.splits.judge_test import is_heavy, is_large, is_long
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import by_class, by_having, entry, inline, outlined
 
@@ -174,17 +174,24 @@ def _cut_of_two(target, work, line):
     """Do as ``_cut_of_any`` for two classes: what changes from key to key are two numbers, not written to memory."""
     keys, first, n, _, start, one = line
     sides, limits, weights = work.scratch.sides, work.limits, work.grown.weight
-    bar, scale, best, least = NO_GAIN, 0.0, np.int64(-1), max(limits.min_samples_leaf, 1)
-    zeros, ones = sides[col.PRESENT_SUMS, 0], sides[col.PRESENT_SUMS, 1]
-    in_all, ones_below, below = zeros + ones, 0.0, 0.0
-    for i in range(n - least):
-        key = keys[first + i]
-        weight = 1.0 if one else weights[start + place_of(work, key)]
+    bar, scale, best, parts = NO_GAIN, 0.0, np.int64(-1), work.grown.part
+    zeros, ones, rows = sides[col.PRESENT_SUMS, 0], sides[col.PRESENT_SUMS, 1], 0.0
+    in_all, ones_below, below, all_rows = zeros + ones, 0.0, 0.0, rows_of(target, sides, col.PRESENT_SUMS)
+    in_parts = len(parts) > 0 and not one
+    for i in range(n - 1):
+        key, weight, part = keys[first + i], 1.0, 1.0
+        if not one:
+            weight = weights[start + place_of(work, key)]
+        if in_parts:
+            part = parts[start + place_of(work, key)]
         below += weight
+        rows += part
         ones_below += weight * class_of(work, key, start)
-        if i + 1 < least or code_of(key) == code_of(keys[first + i + 1]):
+        if code_of(key) == code_of(keys[first + i + 1]):
             continue
         above, zeros_below = in_all - below, below - ones_below
+        if not is_long(limits, rows) or not is_long(limits, all_rows - rows):
+            continue
         if not is_heavy(limits, below) or not is_heavy(limits, above):
             continue
         others = (zeros - zeros_below, ones - ones_below)
@@ -198,20 +205,18 @@ def _cut_of_two(target, work, line):
 @inline
 def _cut_of_any(target, work, line):
     """Return the last key below the best cut, -1 where none is legal."""
-    sides, limits = work.scratch.sides, work.limits
+    sides = work.scratch.sides
     keys, first, n, _, start, one = line
-    bar, scale, best, least = NO_GAIN, 0.0, np.int64(-1), max(limits.min_samples_leaf, 1)
-    in_all = weight_of(target, sides, col.PRESENT_SUMS)
+    bar, scale, best = NO_GAIN, 0.0, np.int64(-1)
     clear(sides, col.BELOW)
-    for i in range(n - least):
+    for i in range(n - 1):
         add_key(target, work, sides, col.BELOW, keys[first + i], start, one)
-        if i + 1 < least or code_of(keys[first + i]) == code_of(keys[first + i + 1]):
-            continue
-        below = weight_of(target, sides, col.BELOW)
-        if not is_heavy(limits, below) or not is_heavy(limits, in_all - below):
+        if code_of(keys[first + i]) == code_of(keys[first + i + 1]):
             continue
         for s in range(sides.shape[1]):
             sides[col.ABOVE, s] = sides[col.PRESENT_SUMS, s] - sides[col.BELOW, s]
+        if not is_large(work, sides, col.BELOW) or not is_large(work, sides, col.ABOVE):
+            continue
         found = score_in_place(target, work.criterion, sides, col.BELOW, col.ABOVE)
         if found > bar:
             scale = max(scale, abs(found))
