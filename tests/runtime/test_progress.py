@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from dtnumba import C45Classifier, DecisionListClassifier, DecisionTreeClassifier, ID3Classifier, RandomForestClassifier
+from dtnumba import C45Classifier, DecisionListClassifier, DecisionTreeClassifier, RandomForestClassifier
 from dtnumba.estimators.bases import prunable
 from dtnumba.growth.forest.bootstrap_rows import Bootstrap
 from dtnumba.growth.forest.drawn_rows import CountDraws
@@ -193,9 +193,10 @@ def noise(n_rows, n_columns):
 def test_ctrl_c_ends_a_tree_with_any_number_of_children_and_the_model_stays():
     """The whole tree takes more than a minute."""
     X, y = noise(300_000, 10)
-    model = ID3Classifier().fit(X[:300], y[:300])
+    model = DecisionTreeClassifier(numeric_split="interval").fit(X[:300], y[:300])
     trees = model.trees_
-    ID3Classifier(max_depth=1).fit(X, y)  # compiles what large tables take, which hears nothing
+    # Compiles what large tables take, which hears nothing
+    DecisionTreeClassifier(numeric_split="interval", max_depth=2).fit(X, y)
     with interrupted(after=0.5):
         model.fit(X, y)
     assert model.trees_ is trees
