@@ -84,7 +84,7 @@ KEPT = {
     "DecisionTreeClassifier": 77,
     "RandomForestClassifier": 140,
     "RandomForestRegressor": 157,
-    "C45Classifier": 107,
+    "C45Classifier": 127,
 }
 
 
