@@ -164,13 +164,20 @@ def test_a_pickle_of_another_version_is_read_with_a_warning(model, monkeypatch):
     assert copy.copy(again).predict([[0]]).tolist() == [0]  # without a word: this version has made it
 
 
-@pytest.mark.parametrize(
-    "learner", [C45Classifier, ID3Classifier, RuleSetClassifier, DecisionListClassifier], ids=lambda cls: cls.__name__
-)
+@pytest.mark.parametrize("learner", [RuleSetClassifier, DecisionListClassifier], ids=lambda cls: cls.__name__)
 def test_codes_are_refused_by_who_reads_values(learner):
     table = bin_batches(lambda: iter([np.arange(6.0)[:, None]]))
     with pytest.raises(TypeError, match=f"X is a BinnedTable, which holds codes, and {learner.__name__} reads values"):
         learner().fit(table, [0, 1] * 3)
+
+
+@pytest.mark.parametrize("learner", [C45Classifier, ID3Classifier], ids=lambda cls: cls.__name__)
+def test_codes_are_taken_where_bins_are_asked_for(learner):
+    table = bin_batches(lambda: iter([np.arange(6.0)[:, None]]))
+    with pytest.raises(ValueError, match=f"max_bins=None: {learner.__name__} would look for exact thresholds"):
+        learner().fit(table, [0, 1] * 3)
+    model = learner(max_bins=255).fit(table, [0, 0, 0, 1, 1, 1])
+    assert model.predict([[0.0], [5.0]]).tolist() == [0, 1]
 
 
 def test_a_rule_set_is_named_in_what_its_tree_says():
