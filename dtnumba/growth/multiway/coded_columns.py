@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,17 @@ class CodedColumns:
     order_at: NDArray[np.int64]  # (p,): row of orders; NOT_ORDERED where a column has none
     bins: Any
     nominal: NDArray[np.uint8]
+    n_kept: int
+
+    @cached_property
+    def may_lack_values(self) -> bool:
+        """Tell whether a row may lack a value, which then goes down several branches in parts."""
+        n_codes, is_ordered = self.n_codes, self.order_at >= 0
+        if is_ordered.any():
+            largest = self.orders[self.order_at[is_ordered], self.n_kept - 1] >> RANK_BITS
+            if (largest >= n_codes[is_ordered].astype(np.uint64)).any():
+                return True
+        return any(int(self.codes[k].max(initial=0)) >= n_codes[f] for f, k in enumerate(self.code_at) if k >= 0)
 
     @property
     def n_codes(self) -> NDArray[np.int64]:
@@ -55,7 +67,8 @@ def coded(table: Features, kept: NDArray[np.uint32], max_bins: int | None, worke
     p = table.n_features
     width = np.uint32 if codes.dtype == np.uint32 else np.uint16
     columns = np.ascontiguousarray(codes.T, dtype=width)
-    return CodedColumns(columns, np.arange(p), _NO_ORDERS, np.full(p, NOT_ORDERED), bins, _nominal(table))
+    none = np.full(p, NOT_ORDERED)
+    return CodedColumns(columns, np.arange(p), _NO_ORDERS, none, bins, _nominal(table), 0)
 
 
 def in_order(table: Any, kept: NDArray[np.uint32], workers: int, *, in_parts: bool) -> CodedColumns:
@@ -86,7 +99,7 @@ def in_order(table: Any, kept: NDArray[np.uint32], workers: int, *, in_parts: bo
         hands.each(write, len(by_row))
     if stays.sum() < len(orders):
         orders = orders[place[stays]]
-    return CodedColumns(codes, code_at, orders, order_at, bins, _nominal(table))
+    return CodedColumns(codes, code_at, orders, order_at, bins, _nominal(table), n)
 
 
 # Of a column of fewer values a table of sums is filled in large nodes, and few keys are sorted in small ones. The same

@@ -58,8 +58,9 @@ def grow_nodes(
     work = shared(work, n, workers)
     if work.rules.shared_from == NO_LIMIT:
         return _grown_alone(work, n)
+    lacks_values = table.may_lack_values  # before the orders change
     with Hands(workers) as hands:
-        return _Together(work, table, n, hands, entries).grow()
+        return _Together(work, table, n, hands, entries, lacks_values=lacks_values).grow()
 
 
 def _grown_alone(work: GrowerContext, n: int) -> GrownNodes | None:
@@ -87,13 +88,15 @@ class _Subtree(NamedTuple):
 class _Together:
     """The growth of one tree."""
 
-    def __init__(self, work: GrowerContext, table: CodedColumns, n: int, hands: Hands, entries: Any) -> None:
+    def __init__(
+        self, work: GrowerContext, table: CodedColumns, n: int, hands: Hands, entries: Any, *, lacks_values: bool
+    ) -> None:
         self.work = work
         self.of_tests, self.of_nodes = entries
         self.table = table
         self.n = n
         self.hands = hands
-        self.in_parts = work.rules.missing == col.FRACTIONAL
+        self.in_parts = work.rules.missing == col.FRACTIONAL and lacks_values
         self.pieces: list[tuple[int, GrownNodes]] = []
         self.lone_rules = work.rules._replace(shared_from=int(NO_LIMIT), apart_below=0)
         own = work.scratch
