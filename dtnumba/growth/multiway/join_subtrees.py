@@ -7,19 +7,19 @@ from dtnumba.growth.multiway import columns as col
 
 
 def cut_to_size(grown):
-    """Return a tree without what only its growth needs, and without the room that it did not take."""
+    """Return a tree without what only its growth needs, and without the room that it did not take; no view keeps it."""
     m, k, b, v, s = (int(grown.state[c]) for c in _USED)
     cut = {name: getattr(grown, name)[:m].copy() for name in ("nodes", "numbers", "sums", "value")}
     return grown._replace(
         **cut,
-        keys=grown.keys[:0],
-        measure=grown.measure[:0],
-        frontier=grown.frontier[:0],
-        row=grown.row[:0],
-        weight=grown.weight[:0],
-        part=grown.part[:0],
-        outcome=grown.outcome[:0],
-        orders=grown.orders[:0],
+        keys=grown.keys[:0].copy(),
+        measure=grown.measure[:0].copy(),
+        frontier=grown.frontier[:0].copy(),
+        row=grown.row[:0].copy(),
+        weight=grown.weight[:0].copy(),
+        part=grown.part[:0].copy(),
+        outcome=grown.outcome[:0].copy(),
+        orders=grown.orders[:0].copy(),
         cuts=grown.cuts[:k].copy(),
         branch=grown.branch[:b].copy(),
         level=grown.level[:v].copy(),
