@@ -1,7 +1,8 @@
 """From what callers pass to arrays: the gate, and values as codes and orders.
 
 table                       X, whatever it is, as a Table, or an error that names the column and the value
-columns, frames             the columns of arrays, and of pandas, polars and pyarrow frames
+columns, frames             the columns of arrays, and of pandas and polars frames
+arrow                       tables of other libraries, read through the C interface of Arrow
 floats, cells               numbers as float32 or float64; the flat arrays that kernels read
 categories, category_codes  which columns are categories, and the number of each row's category
 labels                      y as Labels or Values

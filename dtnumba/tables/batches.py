@@ -14,6 +14,7 @@ import numpy as np
 
 from dtnumba.runtime import rng
 from dtnumba.runtime.tasks import n_workers
+from dtnumba.tables.arrow.table import arrow_batches
 from dtnumba.tables.binned_table import BinnedTable
 from dtnumba.tables.bins import (
     MOST_BINS,
@@ -27,7 +28,7 @@ from dtnumba.tables.bins import (
 )
 from dtnumba.tables.categories import CATEGORICAL_FEATURES_ARE, Gathered, GatheredLevels, KnownLevels, is_choice
 from dtnumba.tables.cells import Cells, cells_of, values_of
-from dtnumba.tables.frames import is_frame
+from dtnumba.tables.frames import is_frame, speaks_arrow
 from dtnumba.tables.table import MOST_ROWS, Table, read_table
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class _Source:
     def __init__(self, make_batches: Any, categories: Categories) -> None:
         self.categories = categories
         if not (callable(make_batches) or _is_table(make_batches)):
-            is_used_up = hasattr(make_batches, "__next__")
+            is_used_up = hasattr(make_batches, "__next__") or hasattr(make_batches, "__arrow_c_stream__")
             raise TypeError(
                 f"make_batches is a {type(make_batches).__name__}"
                 + (", which can be read once, and there are two passes" if is_used_up else "")
@@ -152,6 +153,9 @@ class _Source:
 
     def _batches(self) -> Iterator[Any]:
         made = self._make() if callable(self._make) else self._make
+        if speaks_arrow(made):
+            yield from arrow_batches(made)
+            return
         if not _is_table(made):
             if not hasattr(made, "__iter__"):
                 raise TypeError(
@@ -192,7 +196,7 @@ class _Source:
 
 
 def _is_table(X: Any) -> bool:
-    is_one_frame = hasattr(X, "shape") and is_frame(X)
+    is_one_frame = (hasattr(X, "shape") or speaks_arrow(X)) and is_frame(X)
     return isinstance(X, np.ndarray) or is_one_frame or (hasattr(X, "tocsc") and hasattr(X, "nnz"))
 
 

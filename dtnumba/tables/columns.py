@@ -6,6 +6,8 @@ float32 holds its numbers; ``bits``: of its floats, and 64 where it has other nu
 * ``first()``: its first value that is not missing, None where there is none;
 * ``numbers(fitting)``: its rows as floats;
 * ``coded()``: its rows as categories, whatever its kind.
+
+One that lies in several pieces may ``write(floats, fitting)`` its rows, so that they are copied once.
 """
 
 from __future__ import annotations
@@ -162,7 +164,12 @@ def floats_of(
     )
     floats = np.empty((n_rows, len(columns)), np.float32 if is_narrow else np.float64, order="F")
     for j, (is_category, column) in enumerate(zip(taken, columns, strict=True)):
-        floats[:, j] = categories.numbers(j, column) if is_category else column.numbers(fitting=fitting)
+        if is_category:
+            floats[:, j] = categories.numbers(j, column)
+        elif hasattr(column, "write"):
+            column.write(floats[:, j], fitting=fitting)
+        else:
+            floats[:, j] = column.numbers(fitting=fitting)
     bits = tuple(64 if is_category else column.bits for is_category, column in zip(taken, columns, strict=True))
     return floats, bits[0] if len(set(bits)) == 1 else bits
 

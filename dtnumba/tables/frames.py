@@ -1,4 +1,4 @@
-"""Columns of pandas, polars and pyarrow frames; no library is imported but the one a caller uses."""
+"""Columns of pandas and polars frames, and of whatever speaks Arrow; no library is imported but a caller's own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.tables.category_codes import CodedColumn, as_values, coded_dictionary, coded_numbers, coded_objects
+from dtnumba.tables.arrow.table import ArrowTable, is_arrow, read_arrow
+from dtnumba.tables.category_codes import CodedColumn, as_values, coded_numbers, coded_objects
 from dtnumba.tables.columns import CATEGORY, NUMBER, OTHER, ArrayColumn, Column, ObjectColumn, refusal
 from dtnumba.tables.floats import check_distinct, to_floats
 
@@ -23,6 +24,17 @@ def is_frame(X: object) -> bool:
     """Tell whether X has named columns."""
     refuse_lazy(X, "X")
     return hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def speaks_arrow(X: Any) -> bool:
+    """Tell whether X is read through Arrow's C interface: pandas and polars are read as what they are."""
+    return not isinstance(X, np.ndarray) and is_arrow(X) and _library(X) not in {"pandas", "polars"}
+
+
+def opened(X: Any) -> Any:
+    """Return the rows that X gives through Arrow's C interface, as a frame; anything else as it is."""
+    table = read_arrow(X) if speaks_arrow(X) else None
+    return X if table is None else table
 
 
 def refuse_lazy(given: object, name: str) -> None:
@@ -47,7 +59,9 @@ def column_names(X: Any) -> NDArray[np.object_] | None:
 
 
 def whole_frame(X: Any) -> NDArray[Any] | None:
-    """Return the array of a pandas frame whose columns are floats of one dtype: it copies only where pandas must."""
+    """Return the array of a frame whose columns are floats of one dtype, where that copies nothing, or pandas must."""
+    if isinstance(X, ArrowTable):
+        return X.whole()
     if _library(X) != "pandas":
         return None
     dtypes = list(X.dtypes)
@@ -62,13 +76,12 @@ def frame_columns(X: Any) -> list[Column] | None:
         return [_pandas_column(name, series) for name, series in X.items()]
     if _library(X) == "polars":
         return [PolarsColumn(series.name, series) for series in X.get_columns()]
-    if hasattr(X, "column_names") and hasattr(X, "schema"):
-        return [ArrowColumn(name, column) for name, column in zip(X.column_names, X.columns, strict=True)]
-    return None
+    return list(X.columns) if isinstance(X, ArrowTable) else None
 
 
 def _library(X: Any) -> str:
-    return type(X).__module__.partition(".")[0]
+    modules = {kind.__module__.partition(".")[0] for kind in type(X).__mro__}
+    return next((library for library in ("pandas", "polars") if library in modules), "")
 
 
 def _is_narrow(dtype: Any) -> bool:
@@ -92,7 +105,17 @@ def _pandas_column(name: Any, series: Any) -> Column:
     # What pandas keeps as an arrow dictionary, it does not know as categories.
     arrow = str(getattr(dtype, "pyarrow_dtype", ""))
     is_arrow_text = arrow.startswith(("string", "large_string", "dictionary"))
-    return ArrowColumn(name, series.array.__arrow_array__()) if is_arrow_text else PandasColumn(name, series)
+    return _arrow_column(name, series.array.__arrow_array__()) if is_arrow_text else PandasColumn(name, series)
+
+
+def _arrow_column(name: Any, column: Any) -> Column:
+    import pyarrow as pa
+
+    table = read_arrow(pa.table([column], names=[""]))
+    assert table is not None
+    (found,) = table.columns
+    found.name = name
+    return found
 
 
 def _without_numbers(column: Column, n_rows: int) -> NDArray[Any]:
@@ -198,49 +221,3 @@ class PolarsColumn:
             return coded_objects(series.to_list())
         codes = series.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
         return CodedColumn(codes, as_values(values, len(values)), has_order=is_enum)
-
-
-class ArrowColumn:
-    """A column of arrow."""
-
-    def __init__(self, name: str, column: Any) -> None:
-        import pyarrow as pa
-
-        self.name = name
-        self.dtype = column.type
-        self.is_narrow, self.bits = _is_narrow(column.type), _bits_of(column.type)
-        self._column = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
-        kinds = pa.types
-        numeric = (kinds.is_floating, kinds.is_integer, kinds.is_boolean, kinds.is_decimal, kinds.is_null)
-        is_text = "string" in str(self.dtype).partition("<")[0] or kinds.is_dictionary(self.dtype)
-        is_number = any(is_kind(self.dtype) for is_kind in numeric)
-        self.kind = NUMBER if is_number else CATEGORY if is_text else OTHER
-
-    def first(self) -> Any:
-        """Return its first value that is not missing."""
-        seen = self._column.drop_null()
-        return seen[0].as_py() if len(seen) else None
-
-    def numbers(self, *, fitting: bool) -> NDArray[Any]:
-        """Return its rows as floats."""
-        import pyarrow as pa
-
-        if self.kind != NUMBER:
-            return _without_numbers(self, len(self._column))
-        if fitting and pa.types.is_integer(self.dtype):
-            check_distinct(np.asarray(self._column.drop_null()), self.name)
-        return np.asarray(self._column.cast(pa.float64(), safe=False))
-
-    def coded(self) -> CodedColumn:
-        """Return its rows as categories; a dictionary's in its order."""
-        import pyarrow as pa
-
-        column, is_dictionary = self._column, pa.types.is_dictionary(self.dtype)
-        if pa.types.is_floating(self.dtype) or pa.types.is_null(self.dtype):
-            return coded_numbers(np.asarray(column.cast(pa.float64())))
-        if not is_dictionary:
-            column = column.dictionary_encode()
-        whole = pa.chunked_array(column.chunks, column.type).unify_dictionaries().combine_chunks()
-        codes = np.asarray(whole.indices.cast(pa.int64()).fill_null(-1))
-        is_ordered = is_dictionary and bool(self.dtype.ordered)
-        return coded_dictionary(codes, whole.dictionary.to_pylist(), has_order=is_dictionary, is_ordered=is_ordered)

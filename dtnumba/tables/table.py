@@ -19,7 +19,7 @@ from dtnumba.tables.categories import FROM_DTYPE, KnownLevels, LearnedLevels
 from dtnumba.tables.cells import Cells, cells_of, values_of
 from dtnumba.tables.columns import array_columns, floats_of
 from dtnumba.tables.floats import Bits, bits_of, brief, check_distinct, to_floats
-from dtnumba.tables.frames import column_names, frame_columns, is_frame, whole_frame
+from dtnumba.tables.frames import column_names, frame_columns, is_frame, opened, whole_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -192,7 +192,7 @@ def read_table(X: Any, caller: str, seen: Seen | None = None, categories: Catego
 
     Parameters
     ----------
-    X : array, frame, sparse matrix or nested list of numbers and categories
+    X : array, frame, anything that speaks Arrow, sparse matrix or nested list of numbers and categories
         NaN, None and a frame's nulls are missing values. Integers beyond 2**53 are compared as float64; in ``fit``, a
         column where that makes two different ones equal is an error.
     caller : str
@@ -211,6 +211,7 @@ def read_table(X: Any, caller: str, seen: Seen | None = None, categories: Catego
     fitting = seen is None
     if categories is None:
         categories = LearnedLevels(FROM_DTYPE, caller) if seen is None else KnownLevels(seen.levels)
+    X = opened(X)
     names = column_names(X) if is_frame(X) else None
     if seen is not None:
         _check_names(names, seen.names, caller)

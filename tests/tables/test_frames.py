@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dtnumba.tables.categories import KnownLevels, LearnedLevels
-from dtnumba.tables.frames import column_names, is_frame
+from dtnumba.tables.frames import column_names, is_frame, opened
 from dtnumba.tables.table import _Reading, read_table, rows_of_table
 
 NAN = np.nan
@@ -14,6 +14,7 @@ NAN = np.nan
 def read_frame(frame, *, fitting):
     """The array of a frame of numbers."""
     categories = LearnedLevels(None, "a test") if fitting else KnownLevels(None)
+    frame = opened(frame)
     return _Reading("a test", categories, fitting).frame(frame, column_names(frame))[0]
 
 
