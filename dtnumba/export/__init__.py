@@ -1,8 +1,18 @@
 """One model, written another way. Adding an exporter is one function in a module of its own, named below.
 
-as_rules  ``rules``: sentences, a rule a line
-as_dnf    ``dnf``: when a tree predicts a class, as an "or" of "and"s
-as_text   the top of a tree as indented text, which the shell command prints
+as_python  ``python``: source without imports, or of NumPy
+as_json    ``json`` and ``from_json``: everything, and back
+as_rules   ``rules``: sentences, a rule a line
+as_dnf     ``dnf``: when a tree predicts a class, as an "or" of "and"s
+as_text    the top of a tree as indented text, which the shell command prints
+
+reading       a fitted model as every exporter reads it, and the error of what a format cannot say
+conditions    what nodes and rules ask, for languages of expressions
+tables        nodes as tables that a loop can follow
+source        text that runs itself, and values as text
+row_source    tables and a loop in plain Python
+numpy_source  the same in NumPy
+replay        ``verify``: what was written, run again and held against the model
 """
 
 from typing import TYPE_CHECKING
@@ -12,8 +22,26 @@ from dtnumba.runtime.lazy_names import lazy_names
 if TYPE_CHECKING:
     from dtnumba.export.as_dnf import Formula as Formula
     from dtnumba.export.as_dnf import dnf as dnf
+    from dtnumba.export.as_json import JsonModel as JsonModel
+    from dtnumba.export.as_json import from_json as from_json
+    from dtnumba.export.as_json import json as json
+    from dtnumba.export.as_python import python as python
     from dtnumba.export.as_rules import rules as rules
+    from dtnumba.export.reading import ExportError as ExportError
+    from dtnumba.export.replay import ExportMismatchError as ExportMismatchError
+    from dtnumba.export.replay import verify as verify
 
-_HOME = {"Formula": "as_dnf", "dnf": "as_dnf", "rules": "as_rules"}
+_HOME = {
+    "ExportError": "reading",
+    "ExportMismatchError": "replay",
+    "Formula": "as_dnf",
+    "JsonModel": "as_json",
+    "dnf": "as_dnf",
+    "from_json": "as_json",
+    "json": "as_json",
+    "python": "as_python",
+    "rules": "as_rules",
+    "verify": "replay",
+}
 __all__ = [*_HOME]  # noqa: PLE0604  names all of them
 __getattr__, __dir__ = lazy_names(__name__, _HOME)

@@ -1,0 +1,337 @@
+"""A fitted model as every exporter reads it: columns, nodes or rules, what is said, and how answers are joined."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba.prediction.packed_forest import says_second
+from dtnumba.rules.text import names_of
+from dtnumba.tables.costs import LeastCost, commonest
+from dtnumba.trees.layout import BY_SHARE, LEAF, STAYS, last_children, n_entries, node_values
+from dtnumba.trees.routing import as_asked
+from dtnumba.trees.sparse_rows import SparseValues
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dtnumba.rules.layout import Rules
+    from dtnumba.trees.layout import Trees
+
+_SHOWN = 5  # nodes that an error names
+ROW_TYPES: dict[str, np.dtype[Any]] = {"float64": np.dtype(np.float64), "float32": np.dtype(np.float32)}
+THRESHOLD, AMONG, CUTS, MAP = 1, 2, 3, 4  # kinds of tests; 0 of leaves
+
+
+class ExportError(ValueError):
+    """Raised where a format cannot say what a model does; it names the nodes and the reason."""
+
+
+def refuse(format_: str, nodes: Any, reason: str, remedy: str) -> None:
+    """Raise ExportError where there are nodes that a format cannot express."""
+    found = np.atleast_1d(nodes)
+    if len(found):
+        more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+        which = ", ".join(str(int(node)) for node in found[:_SHOWN])
+        raise ExportError(f"{format_}: node{'s' * (len(found) > 1)} {which}{more}: {reason}; {remedy}")
+
+
+class Columns(NamedTuple):
+    """The columns of the rows, and what is said of them."""
+
+    names: list[str]
+    levels: list[list[Any] | None]  # of each column; None of one of numbers
+    classes: list[list[Any]] | None  # of each output; None of numbers
+    sizes: list[int]  # classes of each output, 1 where it is a number
+    row_types: tuple[np.dtype[Any], ...]  # of rows for which the thresholds below are right
+
+    @property
+    def width(self) -> int:
+        """Numbers that say what a row is: a share a class, or a number an output."""
+        return sum(self.sizes)
+
+
+class ReadTrees(NamedTuple):
+    """One tree or a forest.
+
+    A row of an answer is the sum over the trees of what their leaves say, begun with ``begin``, divided by their number
+    where ``is_mean``; where ``says_second``, it is the share of the second of two classes, and the first has the rest.
+    """
+
+    columns: Columns
+    trees: Trees  # thresholds are those that rows are compared with
+    said: NDArray[np.float64]  # (m, w) what each node says, a vote for one class where trees vote by labels
+    codes: NDArray[np.int64] | None  # (m, outputs) the label that each node of a tree of classes says
+    is_mean: bool
+    says_second: bool
+    begin: float
+    rule: LeastCost | None  # by which shares are labelled; None: the largest, the first on ties
+    label_from: int  # the first column of what is said that labels come from: behind the shares, of corrected shares
+    late_votes: Any  # "hard" or a LeastCost where each tree votes for a label of a mixture of leaves, else None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether rows go down several branches in parts."""
+        return self.trees.policy == BY_SHARE
+
+    @property
+    def labels_are_of_leaves(self) -> bool:
+        """Whether the label of a row is that of the leaf it ends in."""
+        return self.codes is not None and not self.is_shared and not self.is_mean
+
+
+class ReadRules(NamedTuple):
+    """Rules in the order in which they are asked."""
+
+    columns: Columns
+    rules: Rules  # bounds are those that rows are compared with
+    by_votes: bool
+    shares: NDArray[np.float64]  # (r + 1, classes) of each rule, and of the default
+
+
+def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules:
+    """Return a fitted model as exporters read it.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of trees or of rules.
+    row_type : "float64" or "float32"
+        Of the rows that will be asked. It matters where thresholds are values of the table (C4.5), with which rows are
+        compared in the coarser of two types.
+
+    """
+    if not hasattr(model, "check_fitted") or not hasattr(type(model), "predict"):
+        raise TypeError(f"model={model!r}: must be a fitted estimator of dtnumba")
+    if row_type not in ROW_TYPES:
+        raise ValueError(f"row_type={row_type!r}: must be one of {', '.join(map(repr, ROW_TYPES))}")
+    model.check_fitted()
+    bits = 8 * ROW_TYPES[row_type].itemsize
+    if hasattr(model, "rules_"):
+        return _read_rules(model, bits)
+    if not hasattr(model, "trees_"):
+        raise ExportError(f"model={model!r}: has neither trees nor rules")
+    return _read_trees(model, bits)
+
+
+def read_trees(model: Any, format_: str, row_type: str = "float64") -> ReadTrees:
+    """Return a fitted model of trees; ExportError where it is one of rules."""
+    found = read(model, row_type)
+    if isinstance(found, ReadRules):
+        raise ExportError(
+            f"{format_}: the {len(found.rules.label)} rules of {type(model).__name__} are asked in turn, which this "
+            "format has no nodes for; write them by export.python, sql, json or rules, or export the tree they are of"
+        )
+    return found
+
+
+def _columns(model: Any, row_types: tuple[np.dtype[Any], ...]) -> Columns:
+    seen = model.columns_seen
+    levels = [None] * seen.n_features if seen.levels is None else list(seen.levels)
+    is_labels = hasattr(model, "classes_")
+    classes = [np.asarray(one).tolist() for one in model.class_lists()] if is_labels else None
+    sizes = [len(one) for one in classes] if classes is not None else [1] * int(model.n_outputs_)
+    listed = [None if one is None else np.asarray(one).tolist() for one in levels]
+    return Columns(names_of(seen.n_features, seen.names), listed, classes, sizes, row_types)
+
+
+def _row_types(at: dict[int, NDArray[np.float64]], bits: int) -> tuple[np.dtype[Any], ...]:
+    """Return the types of rows that are compared with the same thresholds as those of so many bits."""
+    same = np.array_equal(at[64], at[32], equal_nan=True)
+    return tuple(ROW_TYPES.values()) if same else (np.dtype(f"float{bits}"),)
+
+
+def _read_trees(model: Any, bits: int) -> ReadTrees:
+    given: Trees = model.trees_
+    asked = {b: as_asked(given, b) for b in (32, 64)}
+    columns = _columns(model, _row_types({b: trees.threshold for b, trees in asked.items()}, bits))
+    is_mean, rule = hasattr(model, "forest_"), model.label_rule
+    voting = model._voting() if is_mean else "soft"  # noqa: SLF001  as its predict asks
+    is_joined = is_mean and given.is_two_way
+    is_few, value = isinstance(given.value, SparseValues), np.asarray(node_values(given))
+    late_votes = voting if voting != "soft" and given.policy == BY_SHARE else None
+    codes = None
+    if columns.classes is not None and not is_mean:
+        codes = codes_of(value, columns.sizes, rule)
+    if voting != "soft" and late_votes is None:
+        value = commonest(value, columns.sizes, voting)
+    seconds = is_joined and says_second(given, columns.sizes)
+    said, label_from = value[:, 1:] if seconds else value, 0
+    speaking = getattr(model, "_speaking", None)
+    if not is_mean and speaking is not None and speaking() is not model.tree_:  # shares are corrected, labels are not
+        said, label_from = np.concatenate([np.asarray(node_values(speaking().trees)), value], axis=1), value.shape[1]
+    begin = 0.0 if not is_joined or is_few else -0.0
+    if is_mean and voting != "soft":
+        rule = None  # votes are for labels already
+    return ReadTrees(
+        columns, asked[bits], np.ascontiguousarray(said), codes, is_mean, seconds, begin, rule, label_from, late_votes
+    )
+
+
+def codes_of(shares: NDArray[np.float64], sizes: Sequence[int], rule: LeastCost | None) -> NDArray[np.int64]:
+    """Return the labels of rows of shares, a column an output: the commonest class, or that of least cost."""
+    parts = np.split(shares, np.cumsum(sizes)[:-1], axis=1)
+    return np.stack([part.argmax(axis=1) if rule is None else rule.codes(part) for part in parts], axis=1)
+
+
+def _read_rules(model: Any, bits: int) -> ReadRules:
+    from dtnumba.tables.floats import compared
+
+    given: Rules = model.rules_.arrays
+    tests = given.tests
+    ends = {
+        b: [compared(end, tests.feature, given.cuts_at, b) for end in (tests.low, tests.high)] for b in (32, 64)
+    }
+    columns = _columns(model, _row_types({b: np.concatenate(two) for b, two in ends.items()}, bits))
+    low, high = ends[bits]
+    rules = given._replace(tests=tests._replace(low=low, high=high))
+    return ReadRules(columns, rules, bool(model._by_votes), np.asarray(model.rules_.shares()))  # noqa: SLF001
+
+
+def answers_of(read_model: ReadTrees, totals: NDArray[np.float64]) -> tuple[NDArray[np.int64] | None, NDArray[Any]]:
+    """Return labels (None of numbers) and shares or numbers of rows, by the sums of what their trees say."""
+    totals = totals / read_model.trees.n_trees if read_model.is_mean else totals
+    if read_model.says_second:
+        totals = np.concatenate([1.0 - totals, totals], axis=1)
+    width, sizes = read_model.columns.width, read_model.columns.sizes
+    if read_model.columns.classes is None:
+        return None, totals
+    decisive = totals[:, read_model.label_from : read_model.label_from + width]
+    return codes_of(decisive, sizes, read_model.rule), totals[:, :width]
+
+
+# Nodes
+
+
+def kinds_of(trees: Trees) -> NDArray[np.uint8]:
+    """Return the kind of test of every node: 0 (a leaf), THRESHOLD, AMONG, CUTS (perhaps through a map) or MAP."""
+    m = trees.n_nodes
+    kind = np.where(trees.feature == LEAF, 0, THRESHOLD).astype(np.uint8)
+    kind[n_entries(trees.level_start, m) > 0] = AMONG
+    kind[n_entries(trees.branch_start, m) > 0] = MAP
+    kind[n_entries(trees.cut_start, m) > 0] = CUTS
+    return kind
+
+
+def absent_of(trees: Trees) -> NDArray[np.int64]:
+    """Return the node at which a row without a value goes on: a child, or the node itself where it stays there."""
+    kind, own = kinds_of(trees), np.arange(trees.n_nodes)
+    missing = trees.missing_left.astype(np.int64)
+    child = trees.left.astype(np.int64) + np.where((kind == THRESHOLD) | (kind == AMONG), 1 - missing, missing)
+    return np.where((kind == 0) | (trees.missing_left == STAYS), own, child)
+
+
+class Test(NamedTuple):
+    """What one node asks, for languages that ask in words."""
+
+    kind: int
+    feature: int
+    threshold: float
+    entries: list[Any]  # cuts, or the categories that go to child 0
+    ways: list[int]  # the child of each range or category, -1 of one that is as missing
+    children: list[int]  # nodes
+    absent: int | None  # the child that a missing value goes to, None where it stays
+    shares: list[float] | None  # of the children, where a missing value goes to all of them
+    stand_ins: list[StandIn]
+
+
+class StandIn(NamedTuple):
+    """A surrogate: child 0 or 1 by a threshold, or by a map where that is NaN."""
+
+    feature: int
+    threshold: float
+    below_left: bool
+    ways: list[int]
+
+
+class Nodes:
+    """The nodes of trees one at a time."""
+
+    def __init__(self, trees: Trees) -> None:
+        self._trees = trees
+        self._kind, self._last = kinds_of(trees).tolist(), last_children(trees).tolist()
+        self._feature, self._threshold = trees.feature.tolist(), trees.threshold.tolist()
+        self._left, self._missing = trees.left.tolist(), trees.missing_left.tolist()
+        self._absent = absent_of(trees).tolist()
+
+    def is_leaf(self, node: int) -> bool:
+        """Tell whether a node is a leaf."""
+        return bool(self._kind[node] == 0)
+
+    def children(self, node: int) -> list[int]:
+        """Return the children of a node."""
+        return list(range(self._left[node], self._last[node] + 1)) if self._kind[node] else []
+
+    def test(self, node: int) -> Test:
+        """Return what an inner node asks."""
+        trees, kind = self._trees, self._kind[node]
+        entries, ways = [], []
+        if kind == AMONG:
+            entries = self._ragged("level", node)
+        elif kind in {CUTS, MAP}:
+            entries, ways = self._ragged("cut", node), self._ragged("branch", node)
+            ways = ways or list(range(len(entries) + 1))
+        children = self.children(node)
+        absent = None if self._absent[node] == node else self._absent[node] - children[0]
+        shares = [float(trees.share[child]) for child in children] if len(trees.share) else None
+        return Test(
+            kind,
+            self._feature[node],
+            self._threshold[node],
+            entries,
+            ways,
+            children,
+            absent,
+            shares,
+            self._stand_ins(node),
+        )
+
+    def _ragged(self, name: str, node: int) -> list[Any]:
+        start = getattr(self._trees, f"{name}_start")
+        found: list[Any] = getattr(self._trees, name)[start[node] : start[node + 1]].tolist() if len(start) > 1 else []
+        return found
+
+    def _stand_ins(self, node: int) -> list[StandIn]:
+        own = self._trees.surrogates
+        if len(own.start) == 1:
+            return []
+        return [
+            StandIn(
+                int(own.feature[s]),
+                float(own.threshold[s]),
+                bool(own.below_left[s]),
+                own.branch[own.branch_start[s] : own.branch_start[s + 1]].tolist(),
+            )
+            for s in range(int(own.start[node]), int(own.start[node + 1]))
+        ]
+
+
+def rows_said(read_model: ReadTrees) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return which row of a table each node says where rows end there (0 elsewhere), and the rows, each once."""
+    trees, said = read_model.trees, read_model.said
+    ends = np.flatnonzero((trees.feature == LEAF) | (trees.missing_left == STAYS))
+    own = np.ascontiguousarray(said[ends])
+    width = own.shape[1]
+    keys = own.view(np.int64)[:, 0] if width == 1 else own.view(np.dtype((np.void, 8 * width)))[:, 0]
+    _, first, row = np.unique(keys, return_index=True, return_inverse=True)
+    rows = np.zeros(trees.n_nodes, np.int64)
+    rows[ends] = row.reshape(-1)
+    return rows, own[first]
+
+
+def preorder_of(trees: Trees) -> NDArray[np.int64]:
+    """Return the place of every node where the first child's nodes come right behind their parent."""
+    last, sizes = last_children(trees).astype(np.int64), np.ones(trees.n_nodes, np.int64)
+    inner = np.flatnonzero(trees.feature != LEAF)
+    left = trees.left.astype(np.int64)
+    for node in inner[::-1].tolist():
+        sizes[node] += sizes[left[node] : last[node] + 1].sum()
+    place = np.zeros(trees.n_nodes, np.int64)
+    place[trees.root[:-1]] = trees.root[:-1]
+    for node in inner.tolist():
+        own = slice(left[node], last[node] + 1)
+        place[own] = place[node] + 1 + np.cumsum(sizes[own]) - sizes[own]
+    return place

@@ -1,0 +1,158 @@
+"""A model as Python that needs no package: tables, and a function that follows one row through them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dtnumba.export.source import listed, literal, number
+from dtnumba.export.tables import LoopTables
+from dtnumba.tables.costs import LeastCost
+
+if TYPE_CHECKING:
+    from dtnumba.export.reading import ReadTrees
+
+_STEP = """\
+{i}value = x[FEATURE[at]]
+{i}child = -1
+{i}if value == value:
+"""
+_THRESHOLD = "{i}    child = LEFT[at] + (not value <= THRESHOLD[at])\n"
+_KINDS = """\
+{i}    kind = KIND[at]
+{i}    if kind == 1:
+{i}        child = LEFT[at] + (not value <= THRESHOLD[at])
+"""
+_LEVELS = """\
+{i}    elif kind == 2:
+{i}        child = LEFT[at] + (value not in LEVEL[LEVEL_START[at]:LEVEL_START[at + 1]])
+"""
+_CUTS = """\
+{i}    elif kind == 3:
+{i}        way = sum(cut < value for cut in CUT[CUT_START[at]:CUT_START[at + 1]])
+"""
+_CUTS_MAP = """\
+{i}        if BRANCH_START[at] < BRANCH_START[at + 1]:
+{i}            way = BRANCH[BRANCH_START[at] + way]
+"""
+_CUTS_CHILD = "{i}        child = LEFT[at] + way if way >= 0 else -1\n"
+_MAP = """\
+{i}    elif kind == 4 and 0 <= value < BRANCH_START[at + 1] - BRANCH_START[at]:
+{i}        way = BRANCH[BRANCH_START[at] + int(value)]
+{i}        child = LEFT[at] + way if way >= 0 else -1
+"""
+_STAND_INS = """\
+{i}other = OTHER_START[at]
+{i}while child < 0 and other < OTHER_START[at + 1]:
+{i}    value = x[OTHER_FEATURE[other]]
+{i}    first = OTHER_BRANCH_START[other]
+{i}    if value == value and not OTHER_IS_MAP[other]:
+{i}        child = LEFT[at] + ((value <= OTHER_THRESHOLD[other]) != (OTHER_BELOW[other] == 1))
+{i}    elif 0 <= value < OTHER_BRANCH_START[other + 1] - first and OTHER_BRANCH[first + int(value)] >= 0:
+{i}        child = LEFT[at] + OTHER_BRANCH[first + int(value)]
+{i}    other += 1
+"""
+_WALK = """\
+    for at in ROOT:
+        while FEATURE[at] >= 0:
+{step}            if child < 0:
+                child = ABSENT[at]
+                if child == at:
+                    break
+            at = child
+        own = SAID[ROW[at]]
+"""
+_PARTS = """\
+    for root in ROOT:
+        own, waiting = [0.0] * {width}, [(root, 1.0)]
+        while waiting:
+            at, part = waiting.pop()
+            if FEATURE[at] < 0:
+                own = [total + part * say for total, say in zip(own, SAID[ROW[at]])]
+                continue
+{step}            if child >= 0:
+                waiting.append((child, part))
+            else:
+                children = range(LAST[at], LEFT[at] - 1, -1)
+                waiting += [(child, part * SHARE[child]) for child in children if SHARE[child] > 0.0]
+"""
+_COSTS = """\
+def least(shares):
+    costs = [sum(share * cost for share, cost in zip(shares, column)) for column in COSTS]
+    return [cost <= min(costs) * (1.0 + 1e-09) for cost in costs].index(True)
+
+
+"""
+
+
+def loop_source(found: ReadTrees) -> str:
+    """Return the source of a function of one row, in time and size linear in the nodes."""
+    from dtnumba.export.as_python import header, reading_lines
+
+    tables, columns = LoopTables(found), found.columns
+    lines = [f"ROOT = ({listed(tables.root)},)"]
+    for name, column in {**tables.of_nodes, **tables.ragged}.items():
+        lines.append(f"{name} = ({listed(column)}{',' * (len(column) == 1)})")
+    rows = [f"({', '.join(map(number, row))},)" for row in tables.said.tolist()]
+    lines.append(f"SAID = ({', '.join(rows)},)")
+    if tables.label is not None:
+        lines.append(f"LABEL = ({', '.join(f'({listed(row)},)' for row in tables.label)},)")
+    if columns.classes is not None:
+        lists = [f"[{', '.join(map(literal, classes))}]" for classes in columns.classes]
+        lines.append(f"CLASSES = [{', '.join(lists)}]")
+    text = "\n".join(lines) + "\n\n\n"
+    rule = found.late_votes if isinstance(found.late_votes, LeastCost) else found.rule
+    if rule is not None and tables.label is None:
+        cells = [f"[{', '.join(map(number, column))}]" for column in rule.costs.T.tolist()]
+        text += f"COSTS = [{', '.join(cells)}]\n\n\n{_COSTS}"
+    text += "\n".join([header(found), f"    x = [float('nan')] * {max(len(columns.names), 1)}"]) + "\n"
+    for j, line in zip(tables.used, reading_lines(found, tables.used), strict=True):
+        text += line.replace(f"x{j} = ", f"x[{j}] = ", 1) + "\n"
+    return text + f"    totals = [{found.begin!r}] * {tables.width}\n" + _body(found, tables)
+
+
+def _body(found: ReadTrees, tables: LoopTables) -> str:
+    walk = (_PARTS if found.is_shared else _WALK).format(step=step_of(tables, " " * 12), width=tables.width)
+    if found.late_votes is not None:
+        start, pieces = 0, []
+        by_cost = isinstance(found.late_votes, LeastCost)
+        pick = "least(own[{0}:{1}])" if by_cost else "own[{0}:{1}].index(max(own[{0}:{1}]))"
+        for size in found.columns.sizes:
+            chosen = f"[float(k == {pick.format(start, start + size)}) for k in range({size})]"
+            pieces.append(chosen)
+            start += size
+        walk += f"        own = {' + '.join(pieces)}\n"
+    text = walk + "        totals = [total + say for total, say in zip(totals, own)]\n"
+    if found.is_mean:
+        text += f"    totals = [total / {len(tables.root)} for total in totals]\n"
+    if found.says_second:
+        text += "    totals = [1.0 - totals[0], totals[0]]\n"
+    classes = found.columns.classes
+    if classes is None:
+        return text + ("    return totals[0]\n" if tables.width == 1 else "    return totals\n")
+    ends = np.cumsum([0, *found.columns.sizes]).tolist()
+    shares = [f"totals[{start}:{stop}]" for start, stop in itertools.pairwise(ends)]
+    text += f"    if proba:\n        return {shares[0] if len(shares) == 1 else '[' + ', '.join(shares) + ']'}\n"
+    if tables.label is not None:
+        labels = [f"CLASSES[{o}][LABEL[ROW[at]][{o}]]" for o in range(len(shares))]
+    else:
+        labels = []
+        for o, (start, stop) in enumerate(itertools.pairwise(ends)):
+            own = f"totals[{start + found.label_from}:{stop + found.label_from}]"
+            labels.append(f"CLASSES[{o}][{f'least({own})' if found.rule is not None else f'{own}.index(max({own}))'}]")
+    return text + f"    return {labels[0] if len(labels) == 1 else '[' + ', '.join(labels) + ']'}\n"
+
+
+def step_of(tables: LoopTables, indent: str) -> str:
+    """Return the lines that find the child of node ``at`` that a row goes to, -1 where its value is missing."""
+    text = _STEP
+    if tables.is_plain:
+        text += _THRESHOLD
+    else:
+        text += _KINDS + _LEVELS * tables.has_levels
+        if tables.has_cuts:
+            text += _CUTS + _CUTS_MAP * tables.has_maps + _CUTS_CHILD
+        text += _MAP * tables.has_codes
+    return (text + _STAND_INS * tables.has_stand_ins).format(i=indent)
