@@ -8,6 +8,7 @@
 * Wide trees, each node split by a test of significance: CHAIDClassifier, CHAIDRegressor.
 * Rules as models: RuleSetClassifier, DecisionListClassifier.
 * Smaller models: the function prune, and pruners. How good a model is: validation. Written another way: export.
+* Models in files: ``model.save(path)``, the function load, and ModelFileError where a file is none.
 * How good a split is, and criteria of your own: criteria. Entropy and gain of plain lists: information.
 * Tables larger than memory: bin_batches. Compiling ahead: warmup. What callbacks are told: Progress. The error of a
   model asked before ``fit``: NotFittedError.
@@ -26,14 +27,15 @@ prediction   rows through trees: leaves, values, votes
 rules        trees as rules, and rules as models
 validation   folds, curves, held-out rows
 explain      importances, proximity
+model_files  one model, written to be read again
 export       one model, written another way
 cli          the shell command
 runtime      the only room that knows Numba
 information  the textbook's quantities
 __main__     ``python -m dtnumba``
 
-cli > estimators > export > explain > rules > pruners > validation > prediction > growth > trees > criteria > tables >
-runtime
+cli > estimators > export > model_files > explain > rules > pruners > validation > prediction > growth > trees >
+criteria > tables > runtime
 """
 
 from typing import TYPE_CHECKING
@@ -62,8 +64,10 @@ if TYPE_CHECKING:
     from dtnumba.estimators.forest import RandomForestClassifier as RandomForestClassifier
     from dtnumba.estimators.forest import RandomForestRegressor as RandomForestRegressor
     from dtnumba.estimators.id3 import ID3Classifier as ID3Classifier
+    from dtnumba.estimators.model_file import load as load
     from dtnumba.estimators.rule_set import RuleSetClassifier as RuleSetClassifier
     from dtnumba.estimators.warm_up import warmup as warmup
+    from dtnumba.model_files.container import ModelFileError as ModelFileError
     from dtnumba.pruners.prune import prune as prune
     from dtnumba.runtime.progress import Progress as Progress
     from dtnumba.tables.batches import bin_batches as bin_batches
@@ -81,12 +85,14 @@ _HOME = {
     "ExtraTreesClassifier": "estimators.forest",
     "ExtraTreesRegressor": "estimators.forest",
     "ID3Classifier": "estimators.id3",
+    "ModelFileError": "model_files.container",
     "NotFittedError": "estimators.bases.estimator",
     "Progress": "runtime.progress",
     "RandomForestClassifier": "estimators.forest",
     "RandomForestRegressor": "estimators.forest",
     "RuleSetClassifier": "estimators.rule_set",
     "bin_batches": "tables.batches",
+    "load": "estimators.model_file",
     "prune": "pruners.prune",
     "warmup": "estimators.warm_up",
 }

@@ -189,21 +189,28 @@ def body_of(rules: Rules, r: int) -> list[Condition]:
 def check(rules: Rules, n_features: int) -> Rules:
     """Return rules if their arrays keep the invariants."""
     tests, n, t = rules.tests, rules.n_rules, len(rules.tests.feature)
-    assert rules.start[0] == 0
-    assert rules.start[-1] == t
-    assert len(rules.start) == n + 1
-    assert (np.diff(rules.start) >= 0).all()
-    assert all(len(column) == t for column in tests[:5])
-    assert all(len(column) == n for column in (rules.label, *rules[3:7]))
-    assert ((tests.feature >= 0) & (tests.feature < n_features)).all()
-    assert rules.decided.shape[0] == n + 1
-    assert ((rules.label >= 0) & (rules.label < rules.n_classes)).all()
-    assert len(rules.prior) == rules.n_classes
-    assert 0 <= rules.default < rules.n_classes
-    is_levels = tests.kind == LEVELS
-    assert (tests.kind <= LEVELS).all()
-    assert (np.diff(tests.word_start)[~is_levels] == 0).all()
-    assert tests.word_start[-1] == len(tests.word)
-    assert not np.isnan(tests.high).any()
-    assert not set(tests.feature[is_levels].tolist()) & set(tests.feature[~is_levels].tolist())
+    starts = rules.start
+    ascend = len(starts) == n + 1 and starts[0] == 0 and starts[-1] == t and bool((np.diff(starts) >= 0).all())
+    _demand(ascend, "start must ascend from 0 to the number of tests, a rule a step")
+    whole = all(len(column) == t for column in tests[:5]) and all(len(one) == n for one in (rules.label, *rules[3:7]))
+    _demand(whole, "columns must have an entry a test, or a rule")
+    _demand(((tests.feature >= 0) & (tests.feature < n_features)).all(), f"feature must be below {n_features}")
+    _demand(rules.decided.shape == (n + 1, rules.n_classes), "decided must have a row a rule, and the default's")
+    labels = np.append(rules.label, rules.default)
+    _demand(((labels >= 0) & (labels < rules.n_classes)).all(), "label and default must be classes")
+    is_levels, words = tests.kind == LEVELS, tests.word_start
+    _demand((tests.kind <= LEVELS).all(), "kind must be RANGE, OUTSIDE or LEVELS")
+    ascend = len(words) == t + 1 and words[0] == 0 and words[-1] == len(tests.word)
+    ascend = ascend and bool((np.diff(words) >= 0).all())
+    _demand(ascend, "word_start must ascend from 0 to the end of word, a test a step")
+    _demand((np.diff(words)[~is_levels] == 0).all(), "a range has no levels")
+    _demand(not np.isnan(tests.high).any(), "high must be a number")
+    mixed = np.intersect1d(tests.feature[is_levels], tests.feature[~is_levels])
+    _demand(len(mixed) == 0, "a feature is tested by levels alone, or not by them at all")
     return rules
+
+
+def _demand(holds: bool | np.bool_, rule: str) -> None:
+    if not holds:
+        msg = f"the layout of Rules is broken: {rule}"
+        raise ValueError(msg)

@@ -38,7 +38,8 @@ def check(trees: Trees, n_features: int | None = None) -> Trees:
     _all((left > inner) & (right > left), inner, "children stand after their parent, at least two side by side")
     tree = np.searchsorted(trees.root, inner, side="right") - 1
     _all(right < trees.root[tree + 1], inner, "children stand in the tree of their parent")
-    fan = right - left + 1
+    fan = right.astype(np.int64) - left + 1
+    _demand(fan.sum() == m - trees.n_trees, 0, "every node but a root has exactly one parent")
     parents = np.zeros(m, np.int64)
     np.add.at(parents, np.repeat(left.astype(np.int64), fan) + count_up(fan), 1)
     parents[trees.root[:-1]] += 1

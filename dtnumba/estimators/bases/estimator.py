@@ -22,6 +22,8 @@ from dtnumba.tables.weights import class_weights, read_weight
 from dtnumba.validation.scoring import r_squared
 
 if TYPE_CHECKING:
+    import os
+
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -135,6 +137,25 @@ class Estimator(NamedParameters, TakesMetadata):
         """
         return float(self._score_of(self.predict(X), y, sample_weight))
 
+    def save(self, path: str | os.PathLike[str], *, compact: bool = False) -> None:
+        """Write the fitted model to a file, which ``dtnumba.load(path)`` reads in any process and on any machine.
+
+        The file holds numbers and text, no code. It is written whole or not at all: where anything fails, what was
+        there before stays. Parameters that are functions or classes of your own are named in it, and are needed again
+        only to fit.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write; a file there is replaced.
+        compact : bool
+            Leave out what only explains the model, as ``compact`` does; the model in hand keeps it.
+
+        """
+        from dtnumba.estimators.model_file import save_model
+
+        save_model(self, path, compact=compact)
+
     def refuse_missing(self, table: Any) -> None:
         """Raise ValueError where ``missing="error"`` and a value is missing."""
         if getattr(self, "missing", "") != "error":
@@ -150,12 +171,12 @@ class Estimator(NamedParameters, TakesMetadata):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what there is, and the version that wrote it."""
-        return {**vars(self), _VERSION: _version()}
+        return {**vars(self), _VERSION: version()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled; warn where another version wrote it."""
         state = dict(state)
-        written, own = state.pop(_VERSION, _version()), _version()
+        written, own = state.pop(_VERSION, version()), version()
         vars(self).update(state)
         if written != own:
             warnings.warn(
@@ -180,7 +201,8 @@ class Estimator(NamedParameters, TakesMetadata):
         )
 
 
-def _version() -> str:
+def version() -> str:
+    """Return the version of the package."""
     return str(sys.modules["dtnumba"].__version__)
 
 

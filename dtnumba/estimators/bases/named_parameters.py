@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from dtnumba.model_files.values import Absent
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -73,6 +75,11 @@ class NamedParameters:
         """Check every parameter that says what is legal and is not as it was declared."""
         for field in fields(self):
             rule, value = field.metadata.get("rule"), vars(self)[field.name]
+            if isinstance(value, Absent):
+                raise ValueError(  # noqa: TRY004  of no type that one could pass
+                    f"{field.name} of this {type(self).__name__} was {value.words}, which the file that it was loaded "
+                    f"from names and does not hold: pass it, set_params({field.name}=...), before the model is fitted"
+                )
             if rule is not None and value is not field.default:
                 rule.check(field.name, value, type(self).__name__)
 

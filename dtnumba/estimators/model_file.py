@@ -1,0 +1,240 @@
+"""``save`` and ``load``: which attributes of each learner a model file holds. A learner more is a line of ``LEARNERS``.
+
+Everything learned is here by name, with the test that it must pass when it is read from a file that may lie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba.estimators.bases.estimator import version
+from dtnumba.model_files.container import ModelFileError, read, write
+from dtnumba.model_files.objects import DUMPS, LOADS
+from dtnumba.model_files.values import NotStoredError, Reader, Writer
+from dtnumba.prediction.forest_view import ForestView
+from dtnumba.prediction.tree_view import TreeView
+from dtnumba.rules.view import RuleList
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+
+def _is_count(value: Any, learned: Mapping[str, Any]) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 0
+
+
+def _is_some(value: Any, learned: Mapping[str, Any]) -> bool:
+    return _is_count(value, learned) and 0 < value < 1 << 31
+
+
+def _is_size(value: Any, learned: Mapping[str, Any]) -> bool:
+    return value is None or _is_some(value, learned)
+
+
+def _is_number(value: Any, learned: Mapping[str, Any]) -> bool:
+    return isinstance(value, (float, int, np.number))
+
+
+def _is_array(value: Any, learned: Mapping[str, Any]) -> bool:
+    arrays = value if isinstance(value, list) else [value]
+    return all(isinstance(one, np.ndarray) for one in arrays)
+
+
+def _is_scored(value: Any, learned: Mapping[str, Any]) -> bool:
+    return _is_number(value, learned) or _is_array(value, learned) or value is None
+
+
+def _are_names(value: Any, learned: Mapping[str, Any]) -> bool:
+    return isinstance(value, np.ndarray) and value.shape == (learned["n_features_in_"],)
+
+
+def _are_levels(value: Any, learned: Mapping[str, Any]) -> bool:
+    """One array of different levels a column of categories."""
+    listed = isinstance(value, list) and len(value) == learned["n_features_in_"]
+    return listed and all(one is None or (_is_array(one, learned) and one.ndim == 1) for one in value)
+
+
+def _are_classes(value: Any, learned: Mapping[str, Any]) -> bool:
+    n_outputs, sizes = learned["n_outputs_"], np.atleast_1d(learned["n_classes_"])
+    each = value if n_outputs > 1 and isinstance(value, list) else [value]
+    fits = len(each) == len(sizes) == n_outputs and all(isinstance(one, np.ndarray) for one in each)
+    return fits and all(one.shape == (k,) for one, k in zip(each, sizes, strict=True))
+
+
+def _are_sizes(value: Any, learned: Mapping[str, Any]) -> bool:
+    each = np.atleast_1d(value)
+    legal = isinstance(value, (np.ndarray, np.integer)) and each.dtype.kind == "i" and each.ndim == 1
+    return legal and bool((each > 0).all())
+
+
+def _is_rule(value: Any, learned: Mapping[str, Any]) -> bool:
+    k = learned["n_classes_"]
+    return value is None or (type(value).__name__ == "LeastCost" and np.ndim(k) == 0 and value.costs.shape == (k, k))
+
+
+def _is_view(value: Any, learned: Mapping[str, Any]) -> bool:
+    sizes = np.atleast_1d(learned.get("n_classes_", np.ones(learned["n_outputs_"], np.int64)))
+    fits = isinstance(value, (TreeView, ForestView)) and value.n_features == learned["n_features_in_"]
+    return fits and np.array_equal(value.n_classes, sizes)
+
+
+def _is_tree(value: Any, learned: Mapping[str, Any]) -> bool:
+    return isinstance(value, TreeView) and _is_view(value, learned)
+
+
+def _is_forest(value: Any, learned: Mapping[str, Any]) -> bool:
+    return isinstance(value, ForestView) and _is_view(value, learned)
+
+
+def _are_rules(value: Any, learned: Mapping[str, Any]) -> bool:
+    fits = isinstance(value, RuleList) and value._given[2] == learned["n_features_in_"]  # noqa: SLF001
+    return fits and len(value.classes) == learned["n_classes_"]
+
+
+def _is_of_nodes(value: Any, learned: Mapping[str, Any]) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (learned["tree_"].node_count,)
+
+
+def _is_kind(*names: str) -> Callable[[Any, Mapping[str, Any]], bool]:
+    """Accept objects of the package by the names of their types, or a list of them."""
+
+    def holds(value: Any, learned: Mapping[str, Any]) -> bool:
+        return all(type(one).__name__ in names for one in (value if isinstance(value, list) else [value]))
+
+    return holds
+
+
+class _Stores(NamedTuple):
+    """What a file holds of a learner: where it stands, what it always learns, and what it learns at times."""
+
+    module: str
+    always: dict[str, Any]
+    at_times: dict[str, Any]
+
+
+_SEEN = {"n_features_in_": _is_some, "n_outputs_": _is_some}
+_CLASSES = {"n_classes_": _are_sizes, "classes_": _are_classes, "_rule": _is_rule}
+_NAMES = {"feature_names_in_": _are_names, "categories_": _are_levels}
+_TREE = {"tree_": _is_tree}
+_GROWN = {"max_features_": _is_some}
+_CHOSEN = {"max_leaf_nodes_": _is_size, "cv_errors_": _is_array}
+_FOREST = {
+    "forest_": _is_forest,
+    "n_estimators_": _is_some,
+    "max_features_": _is_some,
+    "seed_": _is_count,
+    "_drawing": _is_kind("Drawing"),
+}
+_MEASURED = {"importances_": _is_kind("Importances"), "oob_score_": _is_scored}
+_SHARES, _VALUES = {"oob_decision_function_": _is_array}, {"oob_prediction_": _is_array}
+_CHAID = {
+    **dict.fromkeys(("p_value_", "adjusted_p_value_", "log_p_value_", "statistic_", "df_", "df_within_"), _is_of_nodes),
+    "root_tests_": _is_kind("PredictorTest"),
+}
+_RULES = {"rules_": _are_rules}
+
+_TREE_OF_CLASSES = _Stores("decision_tree", _SEEN | _CLASSES | _TREE | _GROWN, _NAMES | _CHOSEN)
+_TREE_OF_NUMBERS = _Stores("decision_tree", _SEEN | _TREE | _GROWN, _NAMES | _CHOSEN)
+_FOREST_OF_CLASSES = _Stores("forest", _SEEN | _CLASSES | _FOREST, _NAMES | _MEASURED | _SHARES)
+_FOREST_OF_NUMBERS = _Stores("forest", _SEEN | _FOREST, _NAMES | _MEASURED | _VALUES)
+
+LEARNERS = {
+    "C45Classifier": _Stores("c45", _SEEN | _CLASSES | _TREE, _NAMES),
+    "CHAIDClassifier": _Stores("chaid", _SEEN | _CLASSES | _TREE | _CHAID, _NAMES),
+    "CHAIDRegressor": _Stores("chaid", _SEEN | _TREE | _CHAID, _NAMES),
+    "DecisionListClassifier": _Stores("decision_list", _SEEN | _CLASSES | _RULES, _NAMES),
+    "DecisionTreeClassifier": _TREE_OF_CLASSES,
+    "DecisionTreeRegressor": _TREE_OF_NUMBERS,
+    "ExtraTreeClassifier": _TREE_OF_CLASSES,
+    "ExtraTreeRegressor": _TREE_OF_NUMBERS,
+    "ExtraTreesClassifier": _FOREST_OF_CLASSES,
+    "ExtraTreesRegressor": _FOREST_OF_NUMBERS,
+    "ID3Classifier": _Stores("id3", _SEEN | _CLASSES | _TREE, _NAMES),
+    "RandomForestClassifier": _FOREST_OF_CLASSES,
+    "RandomForestRegressor": _FOREST_OF_NUMBERS,
+    "RuleSetClassifier": _Stores("rule_set", _SEEN | _CLASSES | _RULES, _NAMES),
+}
+
+
+def _class_of(learner: str) -> Any:
+    return getattr(import_module(f"dtnumba.estimators.{LEARNERS[learner].module}"), learner)
+
+
+def save_model(model: Any, path: Any, *, compact: bool = False) -> None:
+    """Write a fitted model to a file; see ``Estimator.save``."""
+    model.check_fitted()
+    learner = type(model).__name__
+    if learner not in LEARNERS or type(model) is not _class_of(learner):
+        raise TypeError(
+            f"save: {type(model).__module__}.{type(model).__qualname__} is no class of dtnumba, and a file names no "
+            "others; pickle it, or save a model of the class that it is made from"
+        )
+    if compact and hasattr(model, "compact"):
+        from copy import copy
+
+        model = copy(model).compact()
+    stores, writer, held = LEARNERS[learner], Writer(DUMPS), vars(model)
+    header: dict[str, Any] = {"made_by": f"dtnumba {version()}", "learner": learner}
+    names = [field.name for field in fields(model)]
+    header["parameters"] = {name: writer.parameter(f"parameters.{name}", held[name]) for name in names}
+    header["learned"] = {}
+    for name in (*stores.always, *stores.at_times):
+        if name in held:
+            try:
+                header["learned"][name] = writer.value(name, held[name])
+            except NotStoredError as error:
+                raise TypeError(
+                    f"save: {name} of this {learner} holds {error}, which a model file cannot hold: it holds numbers, "
+                    "text, dates of NumPy and None; use such labels and levels, or pickle the model"
+                ) from error
+    write(path, header, writer.arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the model that a file holds, which answers as the one that was saved, to the bit.
+
+    Nothing in the file is run or imported, so files of strangers may be read. Large files are mapped, and their pages
+    are shared by all processes that read them.
+
+    Parameters
+    ----------
+    path : str or path
+        Of a file that ``model.save(path)`` has written, by this version of dtnumba or an earlier one.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is no model file, is damaged, or is of a newer version; it says which.
+
+    """
+    content = read(path)
+    reader, header = Reader(content, LOADS), content.header
+    learner: Any = header.get("learner")
+    given: Any = header.get("parameters")
+    learned: Any = header.get("learned")
+    if not isinstance(learner, str) or learner not in LEARNERS:
+        raise content.wrong(f"it holds a {learner!r}, which this dtnumba does not know", "load it with a newer one")
+    reader.demand(isinstance(given, dict) and isinstance(learned, dict), "it has no parameters, or learned nothing")
+    stores, cls = LEARNERS[learner], _class_of(learner)
+    known = {field.name for field in fields(cls)}
+    unknown = [name for name in given if name not in known]
+    unknown += [name for name in learned if name not in stores.always and name not in stores.at_times]
+    absent = [name for name in stores.always if name not in learned]
+    reader.demand(not unknown, f"a {learner} has no {unknown[:1]}")
+    reader.demand(not absent, f"its {learner} has not learned {absent[:1]}")
+    model = cls(**{name: reader.value(said) for name, said in given.items()})
+    found: dict[str, Any] = {}
+    for name, test in (stores.always | stores.at_times).items():
+        if name in learned:
+            found[name] = reader.value(learned[name])
+            reader.demand(test(found[name], found), f"{name} of its {learner} is not what it must be")
+    vars(model).update(found)
+    return model
+
+
+__all__ = ["LEARNERS", "ModelFileError", "load", "save_model"]

@@ -1,0 +1,8 @@
+"""Model files: named arrays and a header in JSON, written whole or not at all, read without trust.
+
+container     the file: preamble, header, aligned arrays, checksums; atomic writes, reads of what is asked for
+values        parameters and learned attributes as JSON and arrays, of a closed set of kinds
+columns       one array in the narrowest form that gives it back to the bit
+tree_columns  Trees as columns
+objects       what models hold beside numbers: trees, rules, criteria, pruners, ways of drawing
+"""

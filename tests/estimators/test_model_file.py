@@ -1,0 +1,263 @@
+"""Every learner goes into a file and comes back; the learners are those that the package shows."""
+
+import copy
+import pickle
+from dataclasses import fields
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import dtnumba
+from dtnumba import ModelFileError, criteria, load, pruners
+from dtnumba.estimators.model_file import LEARNERS
+from dtnumba.prediction.forest_view import ForestView
+from dtnumba.prediction.tree_view import TreeView
+from dtnumba.rules.view import RuleList
+from dtnumba.tables.costs import LeastCost
+from dtnumba.trees.sparse_rows import SparseValues
+
+X = np.random.default_rng(0).normal(size=(120, 4)).round(1)
+X[::7, 1] = np.nan
+Z = X[:, 0] + np.nan_to_num(X[:, 1]) * X[:, 2]
+Y = np.array(["low", "middle", "high"])[np.digitize(Z, [-0.5, 0.5])]
+MIXED = np.array([[["red", "blue", "green", None][int(a * 10) % 4], b, c] for a, b, c in X[:, [3, 0, 2]]], object)
+FEW = {"n_estimators": 4, "random_state": 3}
+# A way to make each learner: parameters, table, target.
+CASES = {
+    "C45Classifier": [({}, X, Y), ({}, MIXED, Y), ({"subset": True, "laplace": True}, MIXED, Y)],
+    "CHAIDClassifier": [({"min_parent": 6, "min_child": 3}, MIXED, Y)],
+    "CHAIDRegressor": [({"min_parent": 6, "min_child": 3}, MIXED, Z)],
+    "DecisionListClassifier": [({}, X, Y), ({"max_tests": 1}, MIXED, Y)],
+    "DecisionTreeClassifier": [
+        ({}, X, Y),
+        ({"max_depth": 3, "criterion": "entropy"}, MIXED, Y),
+        ({"missing": "surrogate"}, X, Y),
+        ({"missing": "fractional", "prune": pruners.Pessimistic()}, X, Y),
+        ({"categorical_split": "multiway", "missing": "branch"}, MIXED, Y),
+        ({"numeric_split": "interval", "max_depth": 4}, np.nan_to_num(X), Y),
+        ({"costs": [[0, 1, 2], [3, 0, 1], [2, 2, 0]], "criterion": criteria.CostGini}, X, Y),
+        ({"max_leaf_nodes": "cv", "random_state": np.random.default_rng(1)}, X, Y),
+        ({"class_weight": {"low": 2.5}, "random_state": np.random.RandomState(2)}, X, Y),
+        ({}, X, np.stack([Y, Y == "low"], axis=1)),
+        ({}, np.zeros((4, 1)), [1, 2, 1, 2]),
+    ],
+    "DecisionTreeRegressor": [({}, X, Z), ({"criterion": "absolute_error"}, X, Z), ({}, X, np.stack([Z, -Z], axis=1))],
+    "ExtraTreeClassifier": [({"random_state": 1}, X, Y)],
+    "ExtraTreeRegressor": [({"random_state": 1}, MIXED, Z)],
+    "ExtraTreesClassifier": [(FEW, X, Y)],
+    "ExtraTreesRegressor": [(FEW, X, Z)],
+    "ID3Classifier": [({}, MIXED, Y), ({"measure": "gini", "prune": "pessimistic"}, X, Y)],
+    "RandomForestClassifier": [
+        (FEW, X, Y),
+        (FEW | {"voting": "hard", "class_weight": "balanced_subsample"}, MIXED, Y),
+        (FEW | {"oob_score": True, "importance": "permutation", "n_estimators": 30}, X, Y),
+        (FEW | {"costs": [[0, 1, 2], [3, 0, 1], [2, 2, 0]], "replace": False, "max_samples": 0.5}, X, Y),
+        (FEW | {"categorical_split": "multiway"}, MIXED, Y),
+        (FEW | {"bootstrap": False, "max_features": None}, X, np.stack([Y, Y == "low"], axis=1)),
+    ],
+    "RandomForestRegressor": [(FEW | {"oob_score": True, "n_estimators": 30}, X, Z), (FEW, MIXED, Z)],
+    "RuleSetClassifier": [({}, X, Y), ({"resolve": "confidence", "select": None}, MIXED, Y)],
+}
+MODELS = [pytest.param(name, i, id=f"{name}-{i}") for name, cases in CASES.items() for i in range(len(cases))]
+
+
+def made(name, i):
+    params, table, target = CASES[name][i]
+    return getattr(dtnumba, name)(**copy.deepcopy(params)).fit(table, target), table, target
+
+
+def public_learners():
+    shown = {name: getattr(dtnumba, name) for name in dtnumba.__all__}
+    return {name for name, one in shown.items() if isinstance(one, type) and hasattr(one, "get_params")}
+
+
+def test_every_learner_is_stored_and_tested():
+    assert set(LEARNERS) == set(CASES) == public_learners()
+
+
+def same(one, other):
+    """Tell whether two values are of one type and one value, to the bit."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return False
+        return one.tolist() == other.tolist() if one.dtype.kind == "O" else one.tobytes() == other.tobytes()
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, np.random.Generator):
+        return same(one.bit_generator.state, other.bit_generator.state)
+    if isinstance(one, np.random.RandomState):
+        return same(one.get_state(), other.get_state())
+    if isinstance(one, (TreeView, ForestView, RuleList, SparseValues)):
+        return same(one.__reduce__()[1], other.__reduce__()[1])
+    if isinstance(one, (LeastCost, pruners.Pruner)):
+        return same(vars(one), vars(other))
+    return one == other or one != one
+
+
+def assert_same_answers(model, again, table, target):
+    asked = {"predict", "predict_proba", "apply", "predict_log_proba"} & set(dir(model))
+    for name in sorted(asked):
+        assert same(getattr(model, name)(table), getattr(again, name)(table)), name
+    assert model.score(table, target) == again.score(table, target)
+    for name in ("feature_importances_", "n_leaves_", "n_rules_", "depth_", "costs_", "importances_std_", "cv_errors_"):
+        if name in dir(type(model)):
+            try:
+                wanted = getattr(model, name)
+            except AttributeError:
+                continue
+            assert same(wanted, getattr(again, name)), name
+
+
+@pytest.mark.parametrize(("name", "i"), MODELS)
+def test_a_model_comes_back_to_the_bit(name, i, tmp_path):
+    model, table, target = made(name, i)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert type(again) is type(model)
+    assert vars(again).keys() == vars(model).keys()
+    for one, value in vars(model).items():
+        assert same(value, vars(again)[one]), one
+    assert_same_answers(model, again, table, target)
+    copied = pickle.loads(pickle.dumps(again))  # noqa: S301  our own bytes
+    assert_same_answers(model, copied, table, target)
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+@pytest.mark.parametrize(("name", "i"), MODELS)
+def test_a_compact_file_predicts_the_same(name, i, tmp_path):
+    model, table, _ = made(name, i)
+    model.save(tmp_path / "model", compact=True)
+    again = load(tmp_path / "model")
+    assert same(model.predict(table), again.predict(table))
+    if hasattr(model, "compact") and not model.trees_.may_stay:
+        assert again.trees_.is_compact
+        assert not model.trees_.is_compact
+        assert same(model.compact().trees_, again.trees_)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_what_a_fitted_model_can_do_a_loaded_one_can(name, tmp_path):
+    model, table, target = made(name, 0)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    if hasattr(model, "to_rules"):
+        assert str(model.to_rules().rules_) == str(again.to_rules().rules_)
+    if hasattr(model, "prune"):
+        assert same(model.prune("simplify").trees_, again.prune("simplify").trees_)
+    if hasattr(model, "compile_predictor") and model.trees_.is_two_way:
+        row = np.array([0.5, 1.0, -0.5, 2.0][: len(table[0])])
+        assert same(model.compile_predictor()(row), again.compile_predictor()(row))
+    if hasattr(model, "estimators_samples_"):
+        assert same(model.estimators_samples_, again.estimators_samples_)
+        assert same([t.trees_ for t in model.estimators_], [t.trees_ for t in again.estimators_])
+        for one in (model, again):
+            one.set_params(n_estimators=len(one) + 2, warm_start=True).fit(table, target)
+    else:
+        for one in (model, again):
+            one.fit(table, target)
+    assert same(model.predict(table), again.predict(table))
+
+
+def impurity(stats, weight):
+    return 1.0 - max(stats) / weight
+
+
+class Ours(NamedTuple):
+    """A criterion of a user."""
+
+    q: float = 2.0
+
+    def impurity(self, stats, weight):
+        total = 0.0
+        for k in range(len(stats)):
+            total += (stats[k] / weight) ** self.q
+        return 1.0 - total
+
+
+@pytest.mark.parametrize("criterion", [impurity, Ours(2.0), Ours])
+def test_a_criterion_of_a_user_is_named_and_asked_for_by_fit(criterion, tmp_path):
+    model = dtnumba.DecisionTreeClassifier(criterion=criterion, max_depth=2).fit(X, Y)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert same(model.predict(X), again.predict(X))
+    with pytest.raises(ValueError, match=r"criterion of this .* was .*(impurity|Ours).*set_params\(criterion=\.\.\.\)"):
+        again.fit(X, Y)
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+    assert same(again.set_params(criterion=criterion).fit(X, Y).predict(X), model.predict(X))
+
+
+def test_parameters_of_every_kind_come_back(tmp_path):
+    given = {
+        "max_depth": np.int64(3),
+        "min_impurity_decrease": 1e-3,
+        "class_weight": {"low": 1, "high": np.float32(2.5), ("a", 1): None},
+        "monotonic_cst": None,
+        "categorical_features": np.array([False, True, False, False]),
+        "interaction_cst": [(0, 1), [2, "länge"]],
+        "priors": np.array([0.25, 0.25, 0.5]),
+        "costs": {("low", "high"): float("inf"), "low": {"middle": -0.0}},
+        "random_state": 1 << 80,
+        "prune": pruners.ErrorBased(confidence=0.1),
+    }
+    model = dtnumba.DecisionTreeClassifier().fit(X, Y).set_params(**given)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    for name, value in given.items():
+        assert same(value, vars(again)[name]), name
+    assert {field.name for field in fields(again)} == set(again.get_params(deep=False))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([1, 2, 3, 3]),
+        np.array([True, False, True, False]),
+        np.array([0.0, -1.0, 2.0, 2.0], np.float32),
+        np.array(["a", "ß", "\U0001f332" * 3, "a"]),
+        ["a", "ß", "a", "ß"],
+        np.array([1, 2, 1, 2], np.uint8),
+        np.array(["2020-01-01", "2021-01-01", "2020-01-01", "2021-01-01"], "M8[D]"),
+    ],
+)
+def test_labels_keep_their_type(labels, tmp_path):
+    model = dtnumba.DecisionTreeClassifier().fit([[0.0], [1.0], [2.0], [3.0]], labels)
+    model.save(tmp_path / "model")
+    assert same(model.classes_, load(tmp_path / "model").classes_)
+
+
+def test_a_model_that_is_not_fitted_is_not_saved(tmp_path):
+    with pytest.raises(dtnumba.NotFittedError):
+        dtnumba.DecisionTreeClassifier().save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_class_of_a_user_is_refused(tmp_path):
+    class Stump(dtnumba.DecisionTreeClassifier):
+        pass
+
+    with pytest.raises(TypeError, match="Stump is no class of dtnumba"):
+        Stump().fit(X, Y).save(tmp_path / "model")
+
+
+def test_what_is_no_model_file_is_said_so(tmp_path):
+    path = tmp_path / "model"
+    for content, words in [(b"", "it is empty"), (b"x" * 40, "fewer than"), (b"PK" * 90, "does not begin")]:
+        path.write_bytes(content)
+        with pytest.raises(ModelFileError, match=words) as error:
+            load(path)
+        assert str(path) in str(error.value)
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nowhere")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        load(tmp_path)
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        dtnumba.DecisionTreeClassifier().fit(X, Y).save(tmp_path)
+    with pytest.raises(TypeError, match="path"):
+        load(b"bytes")
