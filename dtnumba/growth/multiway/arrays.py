@@ -40,6 +40,8 @@ def new_scratch(table: CodedColumns, sums: Any, n: int, rules: GrowthRules) -> N
         table=floats((t, n_stats)),
         group_weight=floats(t),
         code=np.empty(t, np.int64),
+        by_code=np.zeros((t, n_stats)),
+        held=np.zeros(t // 64 + 1, np.uint64),
         keys=np.empty(n if sorts else 1, np.uint64),
         other_keys=np.empty(n, np.uint64),
         digits=np.empty(256, np.int64),

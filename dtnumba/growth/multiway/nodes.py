@@ -64,6 +64,8 @@ class NodeScratch(NamedTuple):
     table: np.ndarray  # (t, n_stats) float64: a group a row
     group_weight: np.ndarray  # (t,) float64: of children, or of groups of categories
     code: np.ndarray  # (t,) int64: of each group
+    by_code: np.ndarray  # (t, n_stats) float64: sums of the rows of each code, zero between two looks
+    held: np.ndarray  # (t // 64 + 1,) uint64: a bit for each code that a row of the node has, likewise
     keys: np.ndarray  # (n,) uint64: code and place of each row of a node, sorted
     other_keys: np.ndarray
     digits: np.ndarray  # (256,) int64

@@ -4,19 +4,21 @@
 import numpy as np
 
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.node_sums import add_key, add_row, add_sums, clear, copy_sums, rows_of, subtract
+from dtnumba.growth.multiway.node_sums import add_key, add_row, clear, copy_sums, subtract
 from dtnumba.growth.multiway.ordered_columns import code_of, keys_of, n_known
+from dtnumba.runtime.instructions.bits import lowest_bit
 from dtnumba.runtime.kernels import inline, outlined
 
-# A table of so many codes for each row of a node is filled faster than the rows are sorted.
-_CODES_A_ROW = 2
+# A table of so few codes, or of so many for each row of a node, is filled faster than the rows are sorted.
+_FEW_CODES, _CODES_A_ROW = 1024, 2
+_WORD = 64
 
 
 @inline
 def fits_table(work, feature, n):
     """Tell whether a table of all codes serves a feature at a node of n rows."""
     n_codes = work.n_codes[feature]
-    is_short = n_codes <= _CODES_A_ROW * n + 2 and n_codes + 1 < len(work.scratch.table)
+    is_short = n_codes <= max(_CODES_A_ROW * n + 2, _FEW_CODES) and n_codes + 1 < len(work.scratch.table)
     return is_short and work.code_at[feature] >= 0
 
 
@@ -27,21 +29,26 @@ def fill_table(work, feature, node):
     Sides PRESENT_SUMS and MISSING_SUMS become the sums of the rows that have a value and of those that have none.
     """
     scratch, target, grown = work.scratch, work.target, work.grown
-    table, missing, codes = scratch.table, work.n_codes[feature], work.codes[work.code_at[feature]]
-    for code in range(missing + 1):
-        clear(table, code)
+    sums, missing, codes = scratch.by_code, work.n_codes[feature], work.codes[work.code_at[feature]]
+    held = scratch.held
     for i in range(grown.nodes[node, col.START], grown.nodes[node, col.STOP]):
-        add_row(target, grown, table, np.int64(codes[grown.row[i]]), i, grown.weight[i])
-    clear(scratch.sides, col.PRESENT_SUMS)
-    copy_sums(table, missing, scratch.sides, col.MISSING_SUMS)
+        code = np.int64(codes[grown.row[i]])
+        held[code >> 6] |= np.uint64(1) << np.uint64(code & 63)  # no branch: nobody foresees which codes are new
+        add_row(target, grown, sums, code, i, grown.weight[i])
+    copy_sums(sums, missing, scratch.sides, col.MISSING_SUMS)
+    subtract(scratch.sides, col.WHOLE, col.MISSING_SUMS, col.PRESENT_SUMS)  # exact, as all sums are
     n = np.int64(0)
-    for code in range(missing):
-        if rows_of(target, table, code) > 0.0:
-            add_sums(table, code, scratch.sides, col.PRESENT_SUMS)
-            if n != code:
-                copy_sums(table, code, table, n)
-            scratch.code[n] = code
-            n += 1
+    for k in range(missing // _WORD + 1):
+        word = held[k]
+        held[k] = np.uint64(0)
+        while word != np.uint64(0):
+            code = _WORD * k + np.int64(lowest_bit(word))
+            word &= word - np.uint64(1)
+            if code < missing:
+                copy_sums(sums, code, scratch.table, n)
+                scratch.code[n] = code
+                n += 1
+            clear(sums, code)
     return n
 
 

@@ -118,17 +118,15 @@ def score_of_kids(work):
 
 
 @outlined
-def _best_threshold(work, line):
-    """Write the threshold of largest score, the first of equals; return how many children, 0 where none is legal.
+def _best_with_missing(work, line):
+    """Write the threshold of largest score, the first of equals, and on which side missing values are for it.
 
-    The number is negative where the missing values are in the children already: learned ones are tried on both sides.
+    Returns -2, as these are in both children already, or 0 where no threshold is legal.
     """
     scratch, sides, target = work.scratch, work.scratch.sides, work.target
     keys, first, n, in_table, start, one = line
-    learns = work.rules.missing == col.LEARNED and rows_of(target, sides, col.MISSING_SUMS) > 0.0
-    whole = col.WHOLE if learns else col.PRESENT_SUMS
     bar, scale, missing, is_found = NO_GAIN, 0.0, np.int64(0), False
-    for turn in range(2 if learns else 1):
+    for turn in range(2):
         clear(sides, col.BELOW)
         if turn == 1:
             copy_sums(sides, col.MISSING_SUMS, sides, col.BELOW)
@@ -146,11 +144,11 @@ def _best_threshold(work, line):
                     i += 1
                     following = code_of(keys[first + i]) if i < n else np.int64(col.NOTHING)
             if i == n:
-                if not learns or turn == 1:
+                if turn == 1:
                     break
                 copy_sums(sides, col.MISSING_SUMS, sides, col.ABOVE)
             else:
-                subtract(sides, whole, col.BELOW, col.ABOVE)
+                subtract(sides, col.WHOLE, col.BELOW, col.ABOVE)
             if not is_large(work, sides, col.BELOW) or not is_large(work, sides, col.ABOVE):
                 continue
             found = score(target, work.criterion, sides, col.BELOW, col.ABOVE)
@@ -162,33 +160,37 @@ def _best_threshold(work, line):
     if is_found:
         copy_sums(sides, col.BEST_BELOW, scratch.table, 0)
         for s in range(sides.shape[1]):
-            scratch.table[1, s] = sides[whole, s] - sides[col.BEST_BELOW, s]
-        if learns:
-            scratch.test[col.MISSING_CHILD] = missing
-        return np.int64(-2 if learns else 2)
+            scratch.table[1, s] = sides[col.WHOLE, s] - sides[col.BEST_BELOW, s]
+        scratch.test[col.MISSING_CHILD] = missing
+        return np.int64(-2)
     return np.int64(0)
 
 
 @inline
 def _cut_of_two(target, work, line):
     """Do as ``_cut_of_any`` for two classes: what changes from key to key are two numbers, not written to memory."""
-    keys, first, n, _, start, one = line
-    sides, limits, weights = work.scratch.sides, work.limits, work.grown.weight
+    keys, first, n, in_table, start, one = line
+    sides, limits, weights, table = work.scratch.sides, work.limits, work.grown.weight, work.scratch.table
     bar, scale, best, parts = NO_GAIN, 0.0, np.int64(-1), work.grown.part
     zeros, ones, rows = sides[col.PRESENT_SUMS, 0], sides[col.PRESENT_SUMS, 1], 0.0
     in_all, ones_below, below, all_rows = zeros + ones, 0.0, 0.0, rows_of(target, sides, col.PRESENT_SUMS)
     in_parts = len(parts) > 0 and not one
     for i in range(n - 1):
-        key, weight, part = keys[first + i], 1.0, 1.0
-        if not one:
-            weight = weights[start + place_of(work, key)]
-        if in_parts:
-            part = parts[start + place_of(work, key)]
-        below += weight
-        rows += part
-        ones_below += weight * class_of(work, key, start)
-        if code_of(key) == code_of(keys[first + i + 1]):
-            continue
+        if in_table:
+            below += table[i, 2]
+            rows += table[i, 3]
+            ones_below += table[i, 1]
+        else:
+            key, weight, part = keys[first + i], 1.0, 1.0
+            if not one:
+                weight = weights[start + place_of(work, key)]
+            if in_parts:
+                part = parts[start + place_of(work, key)]
+            below += weight
+            rows += part
+            ones_below += weight * class_of(work, key, start)
+            if code_of(key) == code_of(keys[first + i + 1]):
+                continue
         above, zeros_below = in_all - below, below - ones_below
         if not is_long(limits, rows) or not is_long(limits, all_rows - rows):
             continue
@@ -204,15 +206,18 @@ def _cut_of_two(target, work, line):
 
 @inline
 def _cut_of_any(target, work, line):
-    """Return the last key below the best cut, -1 where none is legal."""
+    """Return the last group or key below the best cut, -1 where none is legal."""
     sides = work.scratch.sides
-    keys, first, n, _, start, one = line
+    keys, first, n, in_table, start, one = line
     bar, scale, best = NO_GAIN, 0.0, np.int64(-1)
     clear(sides, col.BELOW)
     for i in range(n - 1):
-        add_key(target, work, sides, col.BELOW, keys[first + i], start, one)
-        if code_of(keys[first + i]) == code_of(keys[first + i + 1]):
-            continue
+        if in_table:
+            add_sums(work.scratch.table, i, sides, col.BELOW)
+        else:
+            add_key(target, work, sides, col.BELOW, keys[first + i], start, one)
+            if code_of(keys[first + i]) == code_of(keys[first + i + 1]):
+                continue
         for s in range(sides.shape[1]):
             sides[col.ABOVE, s] = sides[col.PRESENT_SUMS, s] - sides[col.BELOW, s]
         if not is_large(work, sides, col.BELOW) or not is_large(work, sides, col.ABOVE):
@@ -228,18 +233,24 @@ _cut_of_classes = by_class(lambda cls: cls is ClassSums, _cut_of_two, _cut_of_an
 
 
 @outlined
-def _best_in_order(work, line):
-    """Do as ``_best_threshold`` for keys in order, where missing values take no part: one look at each key."""
+def _best_of_present(work, line):
+    """Write the threshold of largest score for the rows that have a value; return 2, or 0 where none is legal."""
     scratch, sides, target = work.scratch, work.scratch.sides, work.target
-    keys, first, _, _, start, one = line
+    keys, first, _, in_table, start, one = line
     is_two = work.rules.of_classes == 1 and len(target.offsets) == 2 and target.offsets[1] == 2
     best = _cut_of_classes(target, work, line) if is_two else _cut_of_any(target, work, line)
     if best < 0:
         return np.int64(0)
-    write_one_cut(scratch, code_of(keys[first + best]), code_of(keys[first + best + 1]))
     clear(sides, col.BELOW)
+    if in_table:
+        write_one_cut(scratch, scratch.code[best], scratch.code[best + 1])
+    else:
+        write_one_cut(scratch, code_of(keys[first + best]), code_of(keys[first + best + 1]))
     for i in range(best + 1):
-        add_key(target, work, sides, col.BELOW, keys[first + i], start, one)
+        if in_table:
+            add_sums(scratch.table, i, sides, col.BELOW)
+        else:
+            add_key(target, work, sides, col.BELOW, keys[first + i], start, one)
     copy_sums(sides, col.BELOW, scratch.table, 0)
     for s in range(sides.shape[1]):
         scratch.table[1, s] = sides[col.PRESENT_SUMS, s] - sides[col.BELOW, s]
@@ -252,7 +263,7 @@ def _by_rows(criterion, work, line):
 
 def _by_score(criterion, work, line):
     learns = work.rules.missing == col.LEARNED and rows_of(work.target, work.scratch.sides, col.MISSING_SUMS) > 0.0
-    return _best_threshold(work, line) if line.in_table or learns else _best_in_order(work, line)
+    return _best_with_missing(work, line) if learns else _best_of_present(work, line)
 
 
 _threshold = by_having("is_parted", _by_rows, _by_score)
