@@ -81,7 +81,7 @@ def _few_groups(work, feature, node):
 
 @outlined
 def _best_interval(work, n):
-    """Write the interval of largest score; return the number of children as ``_best_threshold`` does.
+    """Write the interval of largest score; return the number of children as ``_best_with_missing`` does.
 
     Every run of groups is tried as the inside, with learned missing values inside or outside. An interval that reaches
     an end is a threshold, and is written as one.
