@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dtnumba.estimators.bases.fit import predicting
 from dtnumba.estimators.bases.one_tree import ClassTree
 from dtnumba.estimators.bases.parameters import CATEGORICAL_FEATURES, N_JOBS, PRUNER, parameter
@@ -39,7 +41,11 @@ class ClassicalTree(ClassTree):
     def _rehearse(self, data: TrainingData) -> None:
         """Ask for the kernels that predict and prune what is going to be grown."""
         predicting(data.table, data.outcome, self._policy_of_missing)()
-        self._pruned(data, Trees.of_leaves(1, data.outcome.width, self._policy_of_missing))
+        leaf = Trees.of_leaves(1, data.outcome.width, self._policy_of_missing)
+        weights = fixed_weights(data.weight, data.table.n_rows)  # a pruner asks whether the leaf counts these rows
+        counts = np.bincount(data.outcome.codes[:, 0], weights.integers * weights.unit, data.outcome.width)
+        total = counts.sum()
+        self._pruned(data, leaf._replace(value=counts[None] / total, weight=np.array([total])))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
