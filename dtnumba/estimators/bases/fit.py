@@ -25,7 +25,7 @@ from dtnumba.tables.binned_table import BinnedTable, read_features
 from dtnumba.tables.labels import Labels, codes_of, warn_of_column
 from dtnumba.tables.table import read_table
 from dtnumba.tables.weights import read_weight
-from dtnumba.trees.layout import BY_CHILD, Trees
+from dtnumba.trees.layout import BY_CHILD, BY_SHARE, Trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,7 +211,8 @@ def train_tree(table: Any, outcome: Any, criterion: Any, weights: Any, settings:
         target = target_of(outcome, weights, criterion)
         target = with_tables(target, binary, len(weights.kept), table.n_features)
     try:
-        with expecting(predicting(table, outcome)):
+        policy = BY_SHARE if settings.options.missing == "fractional" else BY_CHILD
+        with expecting(predicting(table, outcome, policy)):
             if binary is not None:
                 trees = train_binary(table, target, criterion, weights, binary, outcome.width)
                 trees = with_policy(trees, settings.options)
