@@ -97,8 +97,7 @@ def in_order(table: Any, kept: NDArray[np.uint32], workers: int, *, in_parts: bo
     by_row = np.flatnonzero(~stays)
     with Hands(workers if n * len(by_row) >= PARALLEL_CELLS else 1) as hands:
         hands.each(write, len(by_row))
-    if stays.sum() < len(orders):
-        orders = orders[place[stays]]
+    orders = _only(orders, place[stays], n)
     return CodedColumns(codes, code_at, orders, order_at, bins, _nominal(table), n)
 
 
@@ -106,6 +105,15 @@ def in_order(table: Any, kept: NDArray[np.uint32], workers: int, *, in_parts: bo
 # goes for a small table, for which kernels that keep an order would have to be compiled.
 _ROWS_A_CODE = 64
 _NO_ORDERS = np.empty((0, 0), np.uint64)
+
+
+def _only(orders: NDArray[np.uint64], stays: NDArray[np.int64], n: int) -> NDArray[np.uint64]:
+    """Return the orders that stay, in place where most do: a copy would touch the room that is not used, too."""
+    shape = len(stays), orders.shape[1]
+    own = orders[: len(stays)] if 2 * len(stays) >= len(orders) else np.empty(shape, np.uint64)
+    for k, at in enumerate(stays):
+        own[k, :n] = orders[at, :n]
+    return own
 
 
 def _nominal(table: Any) -> NDArray[np.uint8]:
