@@ -1,6 +1,7 @@
 """One model, written another way. Adding an exporter is one function in a module of its own, named below.
 
 as_python  ``python``: source without imports, or of NumPy
+as_c       ``c``: tables and a short loop in C
 as_json    ``json`` and ``from_json``: everything, and back
 as_rules   ``rules``: sentences, a rule a line
 as_dnf     ``dnf``: when a tree predicts a class, as an "or" of "and"s
@@ -11,6 +12,7 @@ conditions    what nodes and rules ask, for languages of expressions
 tables        nodes as tables that a loop can follow
 source        text that runs itself, and values as text
 row_source    tables and a loop in plain Python
+c_source      tables and loops in C
 numpy_source  the same in NumPy
 replay        ``verify``: what was written, run again and held against the model
 """
@@ -20,6 +22,8 @@ from typing import TYPE_CHECKING
 from dtnumba.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from dtnumba.export.as_c import CSource as CSource
+    from dtnumba.export.as_c import c as c
     from dtnumba.export.as_dnf import Formula as Formula
     from dtnumba.export.as_dnf import dnf as dnf
     from dtnumba.export.as_json import JsonModel as JsonModel
@@ -32,10 +36,12 @@ if TYPE_CHECKING:
     from dtnumba.export.replay import verify as verify
 
 _HOME = {
+    "CSource": "as_c",
     "ExportError": "reading",
     "ExportMismatchError": "replay",
     "Formula": "as_dnf",
     "JsonModel": "as_json",
+    "c": "as_c",
     "dnf": "as_dnf",
     "from_json": "as_json",
     "json": "as_json",
