@@ -3,18 +3,14 @@
 as_python  ``python``: source without imports, or of NumPy
 as_c       ``c``: tables and a short loop in C
 as_json    ``json`` and ``from_json``: everything, and back
+as_sql     ``sql``: one query
 as_rules   ``rules``: sentences, a rule a line
 as_dnf     ``dnf``: when a tree predicts a class, as an "or" of "and"s
 as_text    the top of a tree as indented text, which the shell command prints
 
-reading       a fitted model as every exporter reads it, and the error of what a format cannot say
-conditions    what nodes and rules ask, for languages of expressions
-tables        nodes as tables that a loop can follow
-source        text that runs itself, and values as text
-row_source    tables and a loop in plain Python
-c_source      tables and loops in C
-numpy_source  the same in NumPy
-replay        ``verify``: what was written, run again and held against the model
+reading    a fitted model as every exporter reads it, and the error of what a format cannot say
+replay     ``verify``: what was written, run again and held against the model
+languages  what exporters share of the languages that they write
 """
 
 from typing import TYPE_CHECKING
@@ -31,6 +27,8 @@ if TYPE_CHECKING:
     from dtnumba.export.as_json import json as json
     from dtnumba.export.as_python import python as python
     from dtnumba.export.as_rules import rules as rules
+    from dtnumba.export.as_sql import SqlQuery as SqlQuery
+    from dtnumba.export.as_sql import sql as sql
     from dtnumba.export.reading import ExportError as ExportError
     from dtnumba.export.replay import ExportMismatchError as ExportMismatchError
     from dtnumba.export.replay import verify as verify
@@ -41,12 +39,14 @@ _HOME = {
     "ExportMismatchError": "replay",
     "Formula": "as_dnf",
     "JsonModel": "as_json",
+    "SqlQuery": "as_sql",
     "c": "as_c",
     "dnf": "as_dnf",
     "from_json": "as_json",
     "json": "as_json",
     "python": "as_python",
     "rules": "as_rules",
+    "sql": "as_sql",
     "verify": "replay",
 }
 __all__ = [*_HOME]  # noqa: PLE0604  names all of them

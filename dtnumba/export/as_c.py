@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export import c_source as parts
+from dtnumba.export.languages import c_source
+from dtnumba.export.languages import c_tables as parts
+from dtnumba.export.languages.source import ExportedText
+from dtnumba.export.languages.tables import LoopTables
 from dtnumba.export.reading import THRESHOLD, ExportError, ReadTrees, read_trees
 from dtnumba.export.replay import AskedRows, Replies
-from dtnumba.export.source import ExportedText
-from dtnumba.export.tables import LoopTables
 from dtnumba.tables.costs import LeastCost
 from dtnumba.trees.layout import LEAF, last_children
 
@@ -149,7 +150,7 @@ def _pieces(found: ReadTrees, name: str, header: str) -> list[str]:
     rule = found.late_votes if isinstance(found.late_votes, LeastCost) else found.rule
     if rule is not None and tables.label is None:
         pieces.append(parts.reals("COSTS", rule.costs.reshape(-1), single=False))
-    pieces.append(parts.functions(found, tables, name, is_quick=is_quick))
+    pieces.append(c_source.functions(found, tables, name, is_quick=is_quick))
     for part, function in (("real(", parts.REAL), ("single(", parts.SINGLE)):
         head += [function] * any(part in piece for piece in pieces)
     return [*head, "\n", *pieces]
@@ -178,7 +179,7 @@ def _quick_nodes(tables: LoopTables) -> list[str]:
         nodes[:, 2], nodes[:, 3] = _low_high(threshold)
     nodes[is_leaf, 2] = own["ROW"][is_leaf]
     stride = f"#define STRIDE {nodes.shape[1]}\n"
-    return [stride, parts.words("NODES", nodes.reshape(-1)), parts.CUT_SINGLE if is_single else parts.CUT_DOUBLE]
+    return [stride, parts.words("NODES", nodes.reshape(-1)), c_source.CUT_SINGLE if is_single else c_source.CUT_DOUBLE]
 
 
 def _any_nodes(tables: LoopTables) -> list[str]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.export.languages.source import ExportedText, literals
 from dtnumba.export.reading import ReadTrees, codes_of, read
 from dtnumba.export.replay import AskedRows, Replies, model_answers
-from dtnumba.export.source import ExportedText, literals
 from dtnumba.prediction.forest_view import ForestView
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.rules.layout import Conditions, Rules

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.conditions import branches, of_rule, said_in
-from dtnumba.export.numpy_source import numpy_source
+from dtnumba.export.languages.conditions import branches, of_rule, said_in
+from dtnumba.export.languages.numpy_source import numpy_source
+from dtnumba.export.languages.row_source import loop_source
+from dtnumba.export.languages.source import ExportedText, literal, literals, number
 from dtnumba.export.reading import ExportError, Nodes, ReadRules, ReadTrees, read
 from dtnumba.export.replay import AskedRows, Replies, places_of
-from dtnumba.export.row_source import loop_source
-from dtnumba.export.source import ExportedText, literal, literals, number
 from dtnumba.rules.layout import body_of
 from dtnumba.trees.layout import depths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-STYLES = ("plain", "numpy")
+PYTHON_STYLES = ("plain", "numpy")
 _MOST_DEPTH, _MOST_NODES = 40, 20_000  # of a tree that is written as one "if" in another; Python refuses 100
 
 
@@ -79,8 +79,8 @@ def python(model: Any, style: str = "plain", row_type: str = "float64") -> Pytho
             return [0.0, 1.0] if proba else 'stay'
 
     """
-    if style not in STYLES:
-        raise ValueError(f"style={style!r}: must be one of {', '.join(map(repr, STYLES))}")
+    if style not in PYTHON_STYLES:
+        raise ValueError(f"style={style!r}: must be one of {', '.join(map(repr, PYTHON_STYLES))}")
     found = read(model, row_type)
     columns = found.columns
     for levels in (*columns.levels, *(columns.classes or ())):

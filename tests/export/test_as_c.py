@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import examples, interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreesRegressor, export
-from dtnumba.export import c_source
+from dtnumba.export.languages import c_tables
 
 pytestmark = [
     pytest.mark.small,
@@ -43,7 +43,7 @@ def test_it_does_so_for_any_table(name, seed, n):
 
 @pytest.mark.parametrize("name", ["tree", "fractional", "forest, two classes", "surrogates, numbers"])
 def test_large_tables_are_strings(name, monkeypatch):
-    monkeypatch.setattr(c_source, "MOST_NUMBERS", 0)
+    monkeypatch.setattr(c_tables, "MOST_NUMBERS", 0)
     model, X = made(name)
     source = export.c(model)
     assert '= {\n"\\' in source
@@ -73,7 +73,7 @@ def test_thresholds_are_in_single_precision_where_that_is_exact():
 
 
 def test_its_size_is_linear_in_the_nodes(monkeypatch):
-    monkeypatch.setattr(c_source, "MOST_NUMBERS", 0)
+    monkeypatch.setattr(c_tables, "MOST_NUMBERS", 0)
     X = np.random.default_rng(0).normal(size=(4000, 3))
     sizes = []
     for n in (1, 4):

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.small
 
 
 @pytest.mark.parametrize("name", ALL_KINDS)
-@pytest.mark.parametrize("style", as_python.STYLES)
+@pytest.mark.parametrize("style", as_python.PYTHON_STYLES)
 def test_it_says_what_the_model_says(name, style):
     model, X = made(name)
     assert export.verify(export.python(model, style), model, X)
@@ -35,7 +35,7 @@ def test_it_does_so_for_any_table(name, seed, n):
         model, X = fitted(name, seed, n)
     except ValueError:
         return  # costs of three classes, and the table has two
-    for style in as_python.STYLES:
+    for style in as_python.PYTHON_STYLES:
         assert export.verify(export.python(model, style), model, X)
 
 

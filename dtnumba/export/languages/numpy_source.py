@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.conditions import of_rule, said_in
+from dtnumba.export.languages.conditions import of_rule, said_in
+from dtnumba.export.languages.source import listed, literal, number
+from dtnumba.export.languages.tables import LoopTables
 from dtnumba.export.reading import ReadRules
-from dtnumba.export.source import listed, literal, number
-from dtnumba.export.tables import LoopTables
 from dtnumba.rules.layout import body_of
 from dtnumba.tables.costs import LeastCost
 

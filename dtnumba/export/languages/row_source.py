@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtnumba.export.source import listed, literal, number
-from dtnumba.export.tables import LoopTables
+from dtnumba.export.languages.source import listed, literal, number
+from dtnumba.export.languages.tables import LoopTables
 from dtnumba.tables.costs import LeastCost
 
 if TYPE_CHECKING:

@@ -1,0 +1,13 @@
+"""What exporters share of the languages that they write.
+
+conditions    what nodes and rules ask, for languages of expressions
+tables        nodes as tables that a loop can follow
+source        text that runs itself, and values as text
+row_source    tables and a loop in plain Python
+numpy_source  the same in NumPy
+c_tables      tables in C
+c_source      the functions that read them
+sql_words     names, values and conditions in SQL, by dialect
+sql_query     a query from the inside out
+node_query    nodes as a table in SQL, and a walk through it
+"""
