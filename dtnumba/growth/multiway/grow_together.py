@@ -20,6 +20,7 @@ from dtnumba.growth.multiway.node_sums import NumberSums
 from dtnumba.growth.policies.feature_sampling import draw
 from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.runtime.addresses import call_entry, caller_of, code_for
+from dtnumba.runtime.threads.cores import has_free_core
 from dtnumba.runtime.threads.hands import Hands
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 # Rows times columns: of a tree that one thread grows alone, and of the subtrees that the threads take
 _ALONE = 1 << 17
+_SHORT = 3 << 19  # of a tree that is grown in less time than a thread may wait for a core that is busy
 _LEAST_APART, _MOST_APART = 1 << 15, 1 << 20
 _SUBTREES_A_WORKER = 4
 _TRIFLE = 1 << 12  # what the leader grows where it meets it
@@ -40,7 +42,7 @@ _TRIFLE = 1 << 12  # what the leader grows where it meets it
 def shared(work: GrowerContext, n: int, workers: int) -> GrowerContext:
     """Return the arguments of growth with what of a tree of n rows is shared by so many threads."""
     cells = n * len(work.n_codes)
-    if workers == 1 or cells < _ALONE:
+    if workers == 1 or cells < _ALONE or (cells < _SHORT and not has_free_core()):
         return work
     least = int(np.clip(cells // (_SUBTREES_A_WORKER * workers), _LEAST_APART, _MOST_APART))
     apart = 0 if is_best_first(work.limits) else least

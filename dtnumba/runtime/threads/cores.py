@@ -7,6 +7,7 @@ second when it has used its share. More threads than that only stop sooner.
 from __future__ import annotations
 
 import math
+import os
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,15 @@ from numba.core import config
 def cores() -> int:
     """Return the number of cores."""
     return max(1, math.ceil(min(int(config.NUMBA_NUM_THREADS), own_quota())))
+
+
+def has_free_core(root: Path = Path("/")) -> bool:
+    """Tell whether one more thread would find a core free just now; True where the system does not say."""
+    try:
+        running = (root / "proc/loadavg").read_text(encoding="ascii").split()[3]  # how many of how many threads
+        return int(running.split("/")[0]) < (os.cpu_count() or 1)
+    except (OSError, ValueError, IndexError):
+        return True
 
 
 @cache

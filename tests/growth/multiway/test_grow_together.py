@@ -35,7 +35,7 @@ TRIED = ("c45", "parts", "surrogates", "numbers") if COMPILED else tuple(LEARNER
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """Everything is large enough to be shared, on as many cores as anyone asks for."""
-    for name, cells in {"_ALONE": 1, "_LEAST_APART": 64, "_TRIFLE": 16}.items():
+    for name, cells in {"_ALONE": 1, "_SHORT": 1, "_LEAST_APART": 64, "_TRIFLE": 16}.items():
         monkeypatch.setattr(grow_together, name, cells)
     monkeypatch.setattr(tasks, "cores", lambda: 8)
 
@@ -75,3 +75,13 @@ def test_small_trees_are_grown_by_one_thread(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(grow_together, "Hands", None)
     assert LEARNERS["c45"](2).fit(X[:200], y[:200]).n_leaves_ > 1
+
+
+def test_a_short_growth_takes_no_thread_where_no_core_is_free(monkeypatch):
+    monkeypatch.setattr(grow_together, "_SHORT", 1 << 40)
+    monkeypatch.setattr(grow_together, "has_free_core", lambda: False)
+    monkeypatch.setattr(grow_together, "Hands", None)
+    assert DecisionTreeClassifier(missing="fractional", n_jobs=2).fit(X, y).n_leaves_ > 1
+    monkeypatch.setattr(grow_together, "has_free_core", lambda: True)
+    with pytest.raises(TypeError):
+        DecisionTreeClassifier(missing="fractional", n_jobs=2).fit(X, y)

@@ -55,3 +55,16 @@ def test_no_more_threads_work_than_the_quota_lets_run(monkeypatch, quota, expect
     monkeypatch.setattr(tasks, "_pool_is_inherited", False)
     assert [tasks.n_workers(n_jobs) for n_jobs in (None, 8, -1)] == [expected] * 3
     assert tasks.n_workers(1) == 1
+
+
+@pytest.mark.parametrize(("running", "expected"), [("1/300", True), ("4/300", False), ("9/300", False)])
+def test_a_core_is_free_where_fewer_threads_run_than_there_are_cores(root, monkeypatch, running, expected):
+    monkeypatch.setattr(cores.os, "cpu_count", lambda: 4)
+    (root / "proc/loadavg").write_text(f"0.52 0.58 0.59 {running} 26306\n")
+    assert cores.has_free_core(root) is expected
+
+
+def test_a_core_counts_as_free_where_the_system_does_not_say(root):
+    assert cores.has_free_core(root)
+    (root / "proc/loadavg").write_text("no numbers")
+    assert cores.has_free_core(root)
