@@ -3,6 +3,8 @@
 container     the file: preamble, header, aligned arrays, checksums; atomic writes, reads of what is asked for
 values        parameters and learned attributes as JSON and arrays, of a closed set of kinds
 columns       one array in the narrowest form that gives it back to the bit
-tree_columns  Trees as columns
+tree_columns  Trees as columns, and back
+node_sums     the columns that explain trees, and the rules by which they follow from the leaves
+stored_views  trees and forests of a file, made when they are asked for
 objects       what models hold beside numbers: trees, rules, criteria, pruners, ways of drawing
 """

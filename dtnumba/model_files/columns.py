@@ -49,14 +49,21 @@ def _are_same(narrow: NDArray[Any], wide: NDArray[Any]) -> bool:
 def coded(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Return the rows that a column has, and which of them each row is; None where that would not be shorter."""
     rows = np.ascontiguousarray(column).reshape(len(column), -1)
-    if rows.nbytes < 64 or rows.dtype.itemsize * rows.shape[1] < 2:
+    n_bytes = rows.dtype.itemsize * rows.shape[1]
+    if rows.nbytes < 64 or n_bytes < 2:
         return None
-    key = rows.view(f"V{rows.dtype.itemsize * rows.shape[1]}").reshape(-1)
-    words = rows.view("u8").reshape(-1) if rows.dtype.itemsize * rows.shape[1] == 8 else key
-    if len(np.unique(words[:: max(1, len(words) // _SAMPLE)])) * 2 > min(len(words), _SAMPLE):
+    words = rows.view(f"u{n_bytes}" if n_bytes in {2, 4, 8} else f"V{n_bytes}").reshape(-1)
+    sample = words[:: max(1, len(words) // _SAMPLE)]
+    if 2 * len(np.unique(sample)) > len(sample):
         return None
-    _, first, codes = np.unique(words, return_index=True, return_inverse=True)
-    if len(first) > _MOST_CODES:
+    found = np.unique(words)
+    if len(found) > _MOST_CODES:
         return None
-    table, codes = column[first], narrowed(codes.reshape(-1).astype(np.int64))
+    if n_bytes == 2:
+        places = np.zeros(1 << 16, np.int64)
+        places[found] = np.arange(len(found))
+        codes = places[words]
+    else:
+        codes = np.searchsorted(found, words)
+    table, codes = found.view(rows.dtype).reshape(-1, *column.shape[1:]), narrowed(codes)
     return (table, codes) if table.nbytes + codes.nbytes < column.nbytes else None

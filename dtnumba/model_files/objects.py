@@ -16,7 +16,8 @@ from dtnumba.growth.chaid.report import PredictorTest
 from dtnumba.growth.forest import bootstrap_rows
 from dtnumba.growth.forest.drawn_rows import Drawing
 from dtnumba.model_files.container import is_count
-from dtnumba.model_files.tree_columns import dump_trees, load_trees
+from dtnumba.model_files.stored_views import StoredForest, StoredTree
+from dtnumba.model_files.tree_columns import StoredTrees, dump_trees
 from dtnumba.model_files.values import NotStoredError
 from dtnumba.prediction.forest_view import ForestView
 from dtnumba.prediction.tree_view import TreeView
@@ -37,8 +38,9 @@ _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
 def _dump_view(view: Any, writer: Writer, name: str) -> dict[str, Any]:
-    trees, importances = dump_trees(view.trees, writer, name), view._importances  # noqa: SLF001
-    said = {"object": type(view).__name__, "n_features": int(view.n_features), "n_classes": view.n_classes.tolist()}
+    kind, n_classes = "TreeView" if isinstance(view, TreeView) else "ForestView", view.n_classes.tolist()
+    trees, importances = dump_trees(view.trees, writer, name, n_classes), view._importances  # noqa: SLF001
+    said = {"object": kind, "n_features": int(view.n_features), "n_classes": n_classes}
     return said | {"trees": trees, "importances": writer.value(f"{name}.importances", importances)}
 
 
@@ -47,13 +49,13 @@ def _load_view(said: dict[str, Any], reader: Reader) -> Any:
     legal = is_count(n_features) and 0 < n_features < 1 << 31 and isinstance(n_classes, list) and len(n_classes) > 0
     legal = legal and all(is_count(k) and 0 < k < 1 << 31 for k in n_classes)
     reader.demand(legal and isinstance(said["trees"], dict), "its trees have no columns or no outputs")
-    trees = load_trees(said["trees"], reader, n_features, sum(n_classes))
+    stored = StoredTrees(said["trees"], reader, n_features, n_classes)
     is_one, importances = said["object"] == "TreeView", reader.value(said["importances"])
-    reader.demand(not is_one or trees.n_trees == 1, "its tree is several")
+    reader.demand(not is_one or stored.n_trees == 1, "its tree is several")
     each = () if importances is None else (importances,) if is_one else importances
     fits = isinstance(each, tuple) and all(_is_real(one, (n_features,)) for one in each)
     reader.demand(fits and (is_one or len(each) in {0, 2}), "its importances are not of its columns")
-    return (TreeView if is_one else ForestView)(trees, n_features, n_classes, importances)
+    return (StoredTree if is_one else StoredForest)(stored, importances)
 
 
 def _is_real(array: Any, shape: tuple[int, ...]) -> bool:
@@ -223,6 +225,8 @@ def _load_generator(said: dict[str, Any], reader: Reader) -> Any:
 DUMPS: dict[type, Any] = {
     TreeView: _dump_view,
     ForestView: _dump_view,
+    StoredTree: _dump_view,
+    StoredForest: _dump_view,
     RuleList: _dump_rules,
     PredictorTest: _dump_fields,
     Importances: _dump_fields,

@@ -1,4 +1,8 @@
-"""Trees as columns of a file, and back."""
+"""Trees as columns of a file, and back: inner nodes and leaves have columns of their own, and what follows is left out.
+
+A column that follows from others is stored only where it does not follow to the bit: the rule is tried when the file
+is written. What prediction reads is made by itself, so that the rest of a large file need never be touched.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.model_files import node_sums
 from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats
 from dtnumba.trees.check import check
-from dtnumba.trees.layout import BY_SURROGATE, Surrogates, Trees
+from dtnumba.trees.layout import BY_CHILD, BY_SURROGATE, LEAF, NO_MAP, STAYS, Surrogates, Trees, last_children
 from dtnumba.trees.sparse_rows import SparseValues
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from dtnumba.model_files.values import Reader, Writer
 
-# The types of the columns, and of those that are ragged or have an entry for something else than a node.
-_TYPES: dict[str, Any] = {
-    "root": np.int64,
-    "feature": np.int32,
-    "threshold": np.float64,
-    "left": np.int32,
-    "right": np.int32,
-    "missing_left": np.uint8,
-    "branch_start": np.int64,
-    "branch": np.int32,
-    "cut_start": np.int64,
-    "cut": np.float64,
-    "n_samples": np.int64,
-    "weight": np.float64,
-    "impurity": np.float64,
-    "gain": np.float64,
-    "value_row": np.uint32,
-    "level_start": np.int64,
-    "level": np.int32,
-    "share": np.float64,
-}
-# The types that columns of some trees have, to save memory.
-_NARROW: dict[str, Any] = {"feature": np.int16, "n_samples": np.int32}
+RANK_STEP = 64  # nodes from one entry of ``inner_before`` to the next
+# What leaves have in columns that are of inner nodes.
+_AT_LEAVES: dict[str, tuple[Any, Any]] = {"threshold": (np.float64, np.nan), "missing_left": (np.uint8, 0)}
+_RAGGED = {"branch": np.int32, "cut": np.float64, "level": np.int32}
+_NARROW: dict[str, Any] = {"feature": np.int16, "n_samples": np.int32}  # the types that columns of some trees have
 _OF_SURROGATES: dict[str, Any] = {
     "start": np.int64,
     "feature": np.int32,
@@ -50,70 +39,286 @@ _OF_SURROGATES: dict[str, Any] = {
 _SPARSE: dict[str, Any] = {"start": np.int64, "column": np.int32, "number": np.float64}
 
 
-def dump_trees(trees: Trees, writer: Writer, name: str) -> dict[str, Any]:
-    """Return Trees as the header says them, their columns stored."""
-    said: dict[str, Any] = {"object": "Trees", "policy": int(trees.policy), "cuts_at": None}
-    for column in _TYPES:
-        said[column] = writer.column(f"{name}.{column}", getattr(trees, column))
+def dump_trees(trees: Trees, writer: Writer, name: str, n_classes: list[int]) -> dict[str, Any]:
+    """Return Trees as the header says them, their columns stored; ``n_classes`` are those of each output, or 1."""
+    is_inner = trees.feature != LEAF
+    inner = np.flatnonzero(is_inner)
+    said: dict[str, Any] = {"object": "Trees", "policy": int(trees.policy), "n_nodes": trees.n_nodes}
+    said |= {"is_compact": trees.is_compact, "is_two_way": trees.is_two_way, "has_two": trees.has_two_children}
+    said["n_trees"] = trees.n_trees
+    said["narrow"] = [column for column, dtype in _NARROW.items() if getattr(trees, column).dtype == dtype]
+
+    def put(column: str, array: NDArray[Any]) -> None:
+        said[column] = writer.column(f"{name}.{column}", array)
+
+    put("root", trees.root)
+    put("tested", trees.feature.astype(np.int64) + 1)
+    before = np.cumsum(is_inner) - is_inner
+    put("inner_before", before[::RANK_STEP])
+    put("distance", trees.left[inner] - inner)
+    for column, (dtype, otherwise) in _AT_LEAVES.items():
+        entries = getattr(trees, column)
+        if entries[~is_inner].tobytes() != np.full(len(entries) - len(inner), otherwise, dtype).tobytes():
+            put(f"leaf_{column}", entries[~is_inner])
+        put(column, entries[inner])
+    if not trees.has_two_children:
+        put("more", trees.right[inner] - trees.left[inner] - 1)
+    for column in _RAGGED:
+        start = getattr(trees, f"{column}_start")
+        if len(start) > 1:
+            put(f"{column}_count", np.diff(start))
+            put(column, getattr(trees, column))
+    if len(trees.share):
+        put("share", trees.share)
+    if len(trees.surrogates.start) > 1:
+        own = trees.surrogates
+        said["surrogates"] = {
+            part: writer.column(f"{name}.surrogates.{part}", getattr(own, part)) for part in _OF_SURROGATES
+        }
+    if isinstance(trees.cuts_at, AtFloats):
+        said["cuts_at"] = writer.value(f"{name}.cuts_at", trees.cuts_at.bits)
     value: Any = trees.value
     if isinstance(value, SparseValues):
         parts = {part: writer.column(f"{name}.value.{part}", getattr(value, part)) for part in _SPARSE}
         said["sparse_value"] = parts | {"width": int(value.width)}
-    else:
-        said["value"] = writer.column(f"{name}.value", value)
-    if len(trees.surrogates.start) > 1:
-        said["surrogates"] = {
-            part: writer.column(f"{name}.surrogates.{part}", getattr(trees.surrogates, part)) for part in _OF_SURROGATES
-        }
-    if isinstance(trees.cuts_at, AtFloats):
-        said["cuts_at"] = writer.value(f"{name}.cuts_at", trees.cuts_at.bits)
-    said["narrow"] = [column for column, dtype in _NARROW.items() if getattr(trees, column).dtype == dtype]
-    return said
+    elif trees.is_compact:
+        put("value", value)
+    if trees.is_compact:
+        put("value_row", trees.value_row)
+        said["has_right"] = len(trees.right) > 0
+        return said
+    return said | node_sums.dump(trees, writer, name, n_classes, dense=not isinstance(value, SparseValues))
 
 
-def load_trees(said: dict[str, Any], reader: Reader, n_features: int, width: int) -> Trees:
-    """Return Trees of a file that keep every invariant of the layout, over so many columns and with so wide values."""
-    narrow = said.get("narrow")
-    legal = isinstance(narrow, list) and all(isinstance(one, str) and one in _NARROW for one in narrow)
-    reader.demand(legal, "its columns are of no known types")
-    types = _TYPES | {one: _NARROW[one] for one in narrow or ()}
-    columns: dict[str, Any] = {name: reader.column(said.get(name), dtype, (None,)) for name, dtype in types.items()}
-    columns["value"] = _values(said, reader, width)
-    given = said.get("surrogates")
-    if given is not None:
-        reader.demand(isinstance(given, dict), "its surrogates are none")
-        own = {part: reader.column(given.get(part), dtype, (None,)) for part, dtype in _OF_SURROGATES.items()}
-        columns["surrogates"] = _checked(Surrogates(**own), reader, len(columns["feature"]), n_features)
-    columns["cuts_at"] = _cuts_at(reader.value(said.get("cuts_at")), reader, n_features)
-    policy: Any = said.get("policy")
-    reader.demand(type(policy) is int, "the policy of its missing values is not known")
-    trees = Trees(**columns, policy=policy)
-    reader.demand(trees.n_trees > 0, "it has no tree")
-    check(trees, n_features)
-    return trees
+class StoredTrees:
+    """The trees of a file, made when they are asked for.
 
+    Parameters
+    ----------
+    said : dict
+        What the header says of them.
+    reader : Reader
+        The file.
+    n_features : int
+        Columns of the table they were grown on.
+    n_classes : list of int
+        Classes of each output, 1 where it is a number.
 
-def _values(said: dict[str, Any], reader: Reader, width: int) -> Any:
-    sparse = said.get("sparse_value")
-    if sparse is None:
-        value = reader.column(said.get("value"), np.float64, (None, width))
-        reader.demand(np.isfinite(value).all(), "its values must be finite numbers")
-        return value
-    reader.demand(isinstance(sparse, dict) and sparse.get("width") == width, "its values are of other classes")
-    start, column, number = (reader.column(sparse.get(part), dtype, (None,)) for part, dtype in _SPARSE.items())
-    fits = len(start) > 0 and start[0] == 0 and start[-1] == len(column) == len(number) and (np.diff(start) >= 0).all()
-    reader.demand(fits, "its values do not begin and end where they should")
-    reader.demand(((column >= 0) & (column < width)).all() and np.isfinite(number).all(), "its values are no shares")
-    return SparseValues(start, column, number, width)
+    """
 
+    def __init__(self, said: dict[str, Any], reader: Reader, n_features: int, n_classes: list[int]) -> None:
+        self.said, self.reader, self.n_features, self.n_classes = said, reader, n_features, n_classes
+        for name in ("n_nodes", "n_trees", "is_two_way", "is_compact", "has_two"):
+            reader.demand(type(said.get(name)) is (int if name[0] == "n" else bool), f"its trees do not say {name}")
+        reader.demand(isinstance(said.get("tested"), dict), "its trees test nothing")
+        n_nodes, n_trees = said["n_nodes"], said["n_trees"]
+        reader.demand(0 < n_trees <= n_nodes < 1 << 31, "it has no tree, or too many nodes")
+        shape = reader.content.stored(said["tested"].get("array", said["tested"].get("codes"))).shape
+        reader.demand(shape == (n_nodes,), "its columns are not as long as it has nodes")
+        narrow = said.get("narrow")
+        legal = isinstance(narrow, list) and all(isinstance(one, str) and one in _NARROW for one in narrow)
+        reader.demand(legal, "its columns are of no known types")
+        self._walked: Trees | None = None
+        self._whole: Trees | None = None
 
-def _checked(own: Surrogates, reader: Reader, n_nodes: int, n_features: int) -> Surrogates:
-    fits = len(own.start) == n_nodes + 1 and own.start[0] == 0 and (np.diff(own.start) >= 0).all()
-    fits = fits and all(len(getattr(own, part)) == len(own.feature) for part in BY_SURROGATE)
-    fits = fits and len(own.branch_start) == len(own.feature) + 1 and own.branch_start[0] == 0
-    reader.demand(fits, "its surrogates do not belong to its nodes")
-    reader.demand(((own.feature >= 0) & (own.feature < n_features)).all(), "its surrogates test columns it has not got")
-    return own
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return int(self.said["n_trees"])
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of all trees."""
+        return int(self.said["n_nodes"])
+
+    @property
+    def is_two_way(self) -> bool:
+        """Whether every inner node has two children and missing_left alone says where missing values go."""
+        return bool(self.said["is_two_way"])
+
+    @property
+    def width(self) -> int:
+        """Numbers of a value."""
+        return sum(self.n_classes)
+
+    @property
+    def whole(self) -> Trees:
+        """The trees, every column of them, checked."""
+        walked = self.walked
+        if self._whole is None:
+            with self.reader.objecting("trees"):
+                self._whole = self._with_statistics(walked)
+            self._walked = None
+        return self._whole
+
+    @property
+    def walked(self) -> Trees:
+        """What prediction reads, checked: compact trees, or all of them where they are not two-way."""
+        if self._whole is not None:
+            return self._whole
+        if self._walked is None:
+            with self.reader.objecting("trees"):
+                self._walked = self._for_walks()
+                if not self.is_two_way:
+                    self._walked = self._whole = self._with_statistics(self._walked)
+        return self._walked
+
+    def column(self, name: str, dtype: Any, *shape: int | None) -> NDArray[Any]:
+        """Return a stored column."""
+        return self.reader.column(self.said.get(name), dtype, shape)
+
+    def _for_walks(self) -> Trees:
+        said, m, demand = self.said, self.n_nodes, self.reader.demand
+        root = self.column("root", np.int64, self.n_trees + 1)
+        ascend = root[0] == 0 and root[-1] == m and (np.diff(root) > 0).all()
+        demand(ascend, "its roots do not ascend from 0 to the number of nodes")
+        tested = self.column("tested", np.int32, m)
+        demand((tested >= 0).all() and (tested <= self.n_features).all(), "it tests a column that it has not got")
+        inner = np.flatnonzero(tested)
+        k = len(inner)
+        feature = tested - np.int32(1)
+        left_of_inner = self.column("distance", np.int64, k) + inner
+        threshold_of_inner = self.column("threshold", np.float64, k)
+        more = None if said["has_two"] else self.column("more", np.int64, k)
+        self._check_children(root, inner, left_of_inner, more)
+        self._check_ranks(inner)
+        columns: dict[str, Any] = {"root": root, "feature": self._typed("feature", feature)}
+        columns["left"] = self._children(inner, left_of_inner)
+        columns["threshold"] = self._at(inner, "threshold", threshold_of_inner)
+        columns["missing_left"] = self._at(inner, "missing_left", self.column("missing_left", np.uint8, k))
+        empty = {name: np.zeros(0, dtype) for name, dtype in node_sums.TYPES.items()}
+        columns |= {name: self._typed(name, column) for name, column in empty.items()}
+        columns["right"] = np.zeros(0, np.int32)
+        if more is not None or said.get("has_right") is True:
+            columns["right"] = self._children(inner, left_of_inner + 1 + (0 if more is None else more))
+        columns |= self._ragged()
+        columns["share"] = self.column("share", np.float64, m) if "share" in said else np.zeros(0)
+        if "surrogates" in said:
+            columns["surrogates"] = self._surrogates()
+        columns["cuts_at"] = _cuts_at(self.reader.value(said.get("cuts_at")), self.reader, self.n_features)
+        policy: Any = said.get("policy")
+        demand(type(policy) is int, "the policy of its missing values is not known")
+        columns["value"], columns["value_row"] = self._leaf_values(tested)
+        trees = Trees(**columns, policy=policy)
+        is_plain = said["has_two"] and policy == BY_CHILD and "surrogates" not in said and not len(trees.level)
+        if is_plain:  # all that ``check`` asks for: children stand as they should already
+            demand(not np.isnan(threshold_of_inner).any(), "a threshold is no number")
+            on_its_way = (trees.missing_left <= 1) | (trees.missing_left == STAYS)
+            demand(bool(on_its_way.all()), "a missing value goes to no child")
+        is_two_way = said["has_two"] and policy == BY_CHILD and "surrogates" not in said and not trees.may_stay
+        demand(self.is_two_way == is_two_way, "its trees are not of the kind that it says")
+        if not is_plain:
+            check(trees._replace(value=np.zeros((m - k, 0)), value_row=np.zeros(0, np.uint32)), self.n_features)
+        return trees
+
+    def _with_statistics(self, walked: Trees) -> Trees:
+        if self.said["is_compact"]:
+            return walked
+        with np.errstate(all="ignore"):
+            trees = node_sums.load(self, walked._replace(right=last_children(walked)))
+        trees = trees._replace(n_samples=self._typed("n_samples", trees.n_samples), value_row=np.zeros(0, np.uint32))
+        demand = self.reader.demand
+        demand(bool((trees.n_samples >= 0).all()), "a node has fewer rows than none")
+        demand(np.isfinite(trees.weight).all() and bool((trees.weight >= 0).all()), "a weight is no weight")
+        if not self.is_two_way:
+            check(trees, self.n_features)
+        return trees
+
+    def _typed(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
+        return column.astype(_NARROW[name]) if name in self.said["narrow"] else column
+
+    def _at(self, inner: NDArray[np.int64], name: str, entries: NDArray[Any]) -> NDArray[Any]:
+        dtype, otherwise = _AT_LEAVES[name]
+        column = np.full(self.n_nodes, otherwise, dtype)
+        if f"leaf_{name}" in self.said:
+            is_leaf = np.ones(self.n_nodes, bool)
+            is_leaf[inner] = False
+            column[is_leaf] = self.column(f"leaf_{name}", dtype, self.n_nodes - len(inner))
+        column[inner] = entries
+        return column
+
+    def _children(self, inner: NDArray[np.int64], entries: NDArray[np.int64]) -> NDArray[np.int32]:
+        column = np.full(self.n_nodes, LEAF, np.int32)
+        column[inner] = entries
+        return column
+
+    def _check_children(
+        self, root: NDArray[np.int64], inner: NDArray[np.int64], left: NDArray[np.int64], more: NDArray[np.int64] | None
+    ) -> None:
+        """Raise where children do not stand after their parent in its tree, each node but a root below one parent."""
+        m, demand = self.n_nodes, self.reader.demand
+        last = left + 1 if more is None else left + 1 + more
+        stands = (left > inner).all() and (last > left).all()
+        end = np.repeat(root[1:], np.diff(np.searchsorted(inner, root)))
+        demand(stands and (last < end).all(), "a child stands before its parent, or in another tree")
+        n_children = 2 * len(inner) + (0 if more is None else int(more.sum()))
+        demand(n_children == m - len(root) + 1, "a node has two parents, or none")
+        is_child = np.zeros(m, bool)
+        if more is None:
+            is_child[left] = True
+            is_child[last] = True
+        else:  # a child after another: where a row of children begins, and where it has ended
+            steps = np.bincount(left, minlength=m + 1) - np.bincount(last + 1, minlength=m + 1)
+            is_child = np.cumsum(steps)[:m] == 1
+        demand(np.count_nonzero(is_child) == n_children, "a node has two parents, or none")
+        demand(not is_child[root[:-1]].any(), "a root is a child")
+
+    def _check_ranks(self, inner: NDArray[np.int64]) -> None:
+        given = self.column("inner_before", np.int64, -(-self.n_nodes // RANK_STEP))
+        right = np.searchsorted(inner, np.arange(0, self.n_nodes, RANK_STEP))
+        self.reader.demand(bool((given == right).all()), "it counts inner nodes wrongly")
+
+    def _ragged(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, dtype in _RAGGED.items():
+            found[f"{name}_start"], found[name] = NO_MAP, np.zeros(0, dtype)
+            if name in self.said:
+                counts = self.column(f"{name}_count", np.int64, self.n_nodes)
+                found[name] = self.column(name, dtype, None)
+                legal = bool((counts >= 0).all()) and bool((counts <= len(found[name])).all())
+                self.reader.demand(legal, f"its column {name} has no such entries")
+                found[f"{name}_start"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return found
+
+    def _surrogates(self) -> Surrogates:
+        given, demand = self.said["surrogates"], self.reader.demand
+        demand(isinstance(given, dict), "its surrogates are none")
+        parts = {part: self.reader.column(given.get(part), dtype, (None,)) for part, dtype in _OF_SURROGATES.items()}
+        own = Surrogates(**parts)
+        fits = len(own.start) == self.n_nodes + 1 and own.start[0] == 0 and bool((np.diff(own.start) >= 0).all())
+        fits = fits and all(len(getattr(own, part)) == len(own.feature) for part in BY_SURROGATE)
+        fits = fits and len(own.branch_start) == len(own.feature) + 1 and own.branch_start[0] == 0
+        demand(fits, "its surrogates do not belong to its nodes")
+        within = bool(((own.feature >= 0) & (own.feature < self.n_features)).all())
+        demand(within, "its surrogates test columns that it has not got")
+        return own
+
+    def sparse_values(self) -> SparseValues:
+        """Return the values of very many classes, of every node, or of every leaf of compact trees."""
+        sparse, demand = self.said["sparse_value"], self.reader.demand
+        demand(isinstance(sparse, dict) and sparse.get("width") == self.width, "its values are of other classes")
+        start, column, number = (self.reader.column(sparse.get(part), d, (None,)) for part, d in _SPARSE.items())
+        fits = len(start) > 0 and start[0] == 0 and start[-1] == len(column) == len(number)
+        demand(fits and bool((np.diff(start) >= 0).all()), "its values do not begin and end where they should")
+        within = bool(((column >= 0) & (column < self.width)).all()) and np.isfinite(number).all()
+        demand(within, "its values are no shares")
+        return SparseValues(start, column, number, self.width)
+
+    def _leaf_values(self, tested: NDArray[np.int32]) -> tuple[Any, NDArray[np.uint32]]:
+        """Return rows of values, and which of them each leaf has; empty where each has its own."""
+        is_compact, demand, row = self.said["is_compact"], self.reader.demand, np.zeros(0, np.uint32)
+        n_leaves = len(tested) - int(np.count_nonzero(tested))
+        if "sparse_value" in self.said:
+            value: Any = self.sparse_values()
+            demand(len(value) == (n_leaves if is_compact else len(tested)), "its values are not of its nodes")
+            return value if is_compact else value[np.flatnonzero(tested == 0)], row
+        if is_compact:
+            value, row = self.column("value", np.float64, None, self.width), self.column("value_row", np.uint32, None)
+        else:
+            value, row = node_sums.leaf_rows(self, n_leaves)
+        fits = (len(row) or len(value)) == n_leaves and (not len(row) or int(row.max()) < len(value))
+        demand(fits and np.isfinite(value).all(), "its leaves have no values that are finite numbers")
+        return value, row
 
 
 def _cuts_at(bits: Any, reader: Reader, n_features: int) -> Any:

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtnumba.model_files.columns import coded, narrowed
-from dtnumba.model_files.container import is_count
+from dtnumba.model_files.container import ModelFileError, is_count
 from dtnumba.tables.floats import brief
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from dtnumba.model_files.container import Content
@@ -173,23 +176,28 @@ class Reader:
         if not holds:
             raise self.content.wrong(what, "it was not written by save, or changed since")
 
+    def parts(
+        self, said: Any, dtype: Any, shape: tuple[int | None, ...]
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return the rows of a column in its own type, and the codes of those that it has; None: as they stand."""
+        self.demand(isinstance(said, dict), f"{brief(said)} does not describe a column")
+        name, codes = said.get("codes", said.get("array")), None
+        if "codes" in said:
+            rows, codes = self.content.array(said.get("table")), self.content.array(name)
+            self.demand(rows.ndim and codes.dtype.kind == "u" and codes.ndim == 1, "a column of codes has none")
+            within = len(codes) == 0 or int(codes.max()) < len(rows)
+            self.demand(within and len(rows) <= len(codes), f"array {name!r} has codes beyond its table")
+        else:
+            rows = self.content.array(name)
+        found = rows.shape if codes is None else (len(codes), *rows.shape[1:])
+        fits = len(found) == len(shape) and all(n in {None, k} for n, k in zip(shape, found, strict=True))
+        self.demand(fits, f"array {name!r} has shape {found}, not {shape}")
+        return rows.astype(dtype, copy=False), codes
+
     def column(self, said: Any, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
         """Return a column in its own type; None in ``shape`` is any length."""
-        self.demand(isinstance(said, dict), f"{brief(said)} does not describe a column")
-        if "codes" in said:
-            table, codes = self.content.array(said.get("table")), self.content.array(said["codes"])
-            self.demand(table.ndim and codes.dtype.kind == "u" and codes.ndim == 1, "a column of codes has none")
-            within = len(codes) == 0 or int(codes.max()) < len(table)
-            self.demand(within, f"array {said['codes']!r} has codes beyond its table")
-            n_bytes = np.dtype(dtype).itemsize * math.prod((len(codes), *table.shape[1:]))
-            self.demand(n_bytes < 1 << 40, "a column of codes is too long")
-            array: Any = table.astype(dtype)[codes]
-        else:
-            array = self.content.array(said.get("array")).astype(dtype, copy=False)
-        fits = array.ndim == len(shape) and all(n in {None, k} for n, k in zip(shape, array.shape, strict=True))
-        name = said.get("array", said.get("codes"))
-        self.demand(fits, f"array {name!r} has shape {array.shape}, not {shape}")
-        return np.asarray(array)
+        rows, codes = self.parts(said, dtype, shape)
+        return rows if codes is None else rows[codes]
 
     def value(self, said: Any, depth: int = 0) -> Any:
         """Return a value."""
@@ -292,9 +300,15 @@ class Reader:
         load = self._loads.get(said["object"]) if isinstance(said["object"], str) else None
         if load is None:
             raise self.content.wrong(f"its header holds an object of no known kind: {brief(said['object'])}")
-        try:
+        with self.objecting(str(said["object"])):
             return load(said, self)
-        except (ValueError, TypeError, KeyError, IndexError, OverflowError, AssertionError, AttributeError) as error:
-            if type(error) is type(self.content.wrong("")):
-                raise
-            raise self.content.wrong(f"its {said['object']} is none: {type(error).__name__} {error}") from error
+
+    @contextmanager
+    def objecting(self, what: str) -> Iterator[None]:
+        """Turn what goes wrong where the file lies into an error that says so."""
+        try:
+            yield
+        except ModelFileError:
+            raise
+        except (ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError) as error:
+            raise self.content.wrong(f"its {what} cannot be: {type(error).__name__}: {error}") from error

@@ -58,9 +58,17 @@ class ForestView:
         importances: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
     ) -> None:
         self.trees = trees
+        self._take(n_features, n_classes, importances)
+
+    def _take(self, n_features: int, n_classes: Sequence[int], importances: Any) -> None:
         self._importances = importances
         self.n_features = n_features
         self.n_classes = np.asarray(n_classes, dtype=np.int64)
+
+    @property
+    def walked(self) -> Trees:
+        """What prediction reads of the arrays: they, or the same trees without what explains them."""
+        return self.trees
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what cannot be derived."""
@@ -76,7 +84,7 @@ class ForestView:
         """Return the forest as a function of one row."""
         from dtnumba.prediction.row_predictor import RowPredictor
 
-        return RowPredictor(self.trees, self.n_features, self.n_classes.tolist(), voting)
+        return RowPredictor(self.walked, self.n_features, self.n_classes.tolist(), voting)
 
     @cached_property
     def _packed(self) -> dict[Any, Any]:
@@ -88,7 +96,7 @@ class ForestView:
         if key not in self._packed:
             from dtnumba.prediction.packed_forest import pack_forest
 
-            self._packed[key] = pack_forest(self.trees, self.n_features, dtype, self.n_classes, voting)
+            self._packed[key] = pack_forest(self.walked, self.n_features, dtype, self.n_classes, voting)
         return self._packed[key]
 
     def shallow(self, dtype: Any, voting: str | LeastCost) -> Any:
@@ -97,24 +105,24 @@ class ForestView:
         if key not in self._packed:
             from dtnumba.prediction.shallow import pack_shallow
 
-            self._packed[key] = pack_shallow(self.trees, self.n_features, dtype, self.n_classes, voting)
+            self._packed[key] = pack_shallow(self.walked, self.n_features, dtype, self.n_classes, voting)
         return self._packed[key]
 
     @cached_property
     def _steps(self) -> float:
         """About how many nodes a row visits: a tree of m leaves is some log2(m) deep."""
-        return float(np.log2(np.diff(self.trees.root) + 1).sum())
+        return float(np.log2(np.diff(self.walked.root) + 1).sum())
 
     @cached_property
     def _is_two_way(self) -> bool:
-        return self.trees.is_two_way  # a look at every node
+        return self.walked.is_two_way  # a look at every node
 
     @cached_property
     def _n_extra(self) -> int:
         """Columns of an answer that are what others leave to one."""
         from dtnumba.prediction.packed_forest import says_second
 
-        return int(says_second(self.trees, self.n_classes))
+        return int(says_second(self.walked, self.n_classes))
 
     def means(self, table: Table, voting: str | LeastCost, n_jobs: int | None) -> NDArray[np.float64]:
         """Return the mean of what the leaves of every row say, a column a class or output.
@@ -124,9 +132,9 @@ class ForestView:
         if not self._is_two_way:
             from dtnumba.prediction.fractional import forest_values
 
-            values = forest_values(table, self.trees, n_workers(n_jobs), self.n_classes, voting)
-            return np.asarray(sum(values) / self.trees.n_trees, np.float64)
-        n, n_extra, width = table.n_rows, self._n_extra, self.trees.value.shape[1]
+            values = forest_values(table, self.walked, n_workers(n_jobs), self.n_classes, voting)
+            return np.asarray(sum(values) / self.walked.n_trees, np.float64)
+        n, n_extra, width = table.n_rows, self._n_extra, self.walked.value.shape[1]
         cells = table.cells
         if cells is not None and n * self._steps < FEW_STEPS and (cells.column_step == 1 or cells.n_columns == 1):
             out, (vote, arguments) = np.empty(n * width), self._voter(cells.flat.dtype, voting)
@@ -135,7 +143,7 @@ class ForestView:
         out = np.full((n, width - n_extra), -0.0)
         for first, cells in table.row_blocks():
             self._add_votes(cells, voting, out[first : first + cells.n_rows], n_workers(n_jobs))
-        out /= self.trees.n_trees
+        out /= self.walked.n_trees
         return np.concatenate([1.0 - out, out], axis=1) if n_extra else out
 
     def _voter(self, dtype: Any, voting: str | LeastCost) -> Any:
@@ -149,7 +157,7 @@ class ForestView:
     def _add_votes(self, cells: Cells, voting: str | LeastCost, out: NDArray[np.float64], workers: int) -> None:
         from dtnumba.prediction.votes import add_votes, gapless
 
-        is_long = cells.n_rows * self.trees.n_trees >= FEWEST_WALKS
+        is_long = cells.n_rows * self.walked.n_trees >= FEWEST_WALKS
         shallow = self.shallow(cells.flat.dtype, voting) if is_long else None
         if shallow is None:
             add_votes(cells, self.packed(cells.flat.dtype, voting), out, self._steps, workers)
@@ -162,16 +170,16 @@ class ForestView:
 
     def leaves(self, table: Table, workers: int, first: int = 0, last: int | None = None) -> NDArray[np.int64]:
         """Return the leaf of every row in trees first .. last - 1, by default all, counted from the tree's root."""
-        if not self.trees.is_two_way:
+        if not self.walked.is_two_way:
             from dtnumba.prediction.fractional import tree_values
 
-            last = self.trees.n_trees if last is None else last
-            found = [tree_values(table, self.trees, workers, t)[1] - self.trees.root[t] for t in range(first, last)]
+            last = self.walked.n_trees if last is None else last
+            found = [tree_values(table, self.walked, workers, t)[1] - self.walked.root[t] for t in range(first, last)]
             return np.stack(found, axis=1)
         from dtnumba.prediction.votes import note_leaves
 
-        last = self.trees.n_trees if last is None else last
-        steps = self._steps * (last - first) / self.trees.n_trees
+        last = self.walked.n_trees if last is None else last
+        steps = self._steps * (last - first) / self.walked.n_trees
         parts = [
             note_leaves(cells, self.packed(cells.flat.dtype, "ids").part_of(first, last), steps, workers)
             for _, cells in table.row_blocks()

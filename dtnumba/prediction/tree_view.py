@@ -65,12 +65,20 @@ class TreeView:
         self, trees: Trees, n_features: int, n_classes: Sequence[int], importances: NDArray[np.float64] | None = None
     ) -> None:
         self.trees = trees
+        self._take(n_features, n_classes, importances)
+
+    def _take(self, n_features: int, n_classes: Sequence[int], importances: NDArray[np.float64] | None) -> None:
         self._importances = importances
         self.n_features = n_features
         self.n_classes = np.asarray(n_classes, dtype=np.int64)
         self.n_outputs = len(self.n_classes)
         self.max_n_classes = int(self.n_classes.max())
         self._labels: tuple[LeastCost | None, NDArray[np.int64]] | None = None
+
+    @property
+    def walked(self) -> Trees:
+        """What prediction reads of the arrays: they, or the same trees without what explains them."""
+        return self.trees
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what cannot be derived."""
@@ -95,7 +103,7 @@ class TreeView:
     @cached_property
     def node_count(self) -> int:
         """Number of nodes."""
-        return len(self.trees.feature)
+        return self.walked.n_nodes
 
     @property
     def capacity(self) -> int:
@@ -105,11 +113,11 @@ class TreeView:
     @cached_property
     def n_leaves(self) -> int:
         """Number of leaves."""
-        return int(self.trees.n_leaves)
+        return int(self.walked.n_leaves)
 
     @cached_property
     def _depths(self) -> NDArray[Any]:
-        return np.asarray(depths(self.trees))
+        return np.asarray(depths(self.walked))
 
     @cached_property
     def max_depth(self) -> int:
@@ -199,7 +207,7 @@ class TreeView:
 
     @cached_property
     def _packed(self) -> Any:
-        return pack(self.trees, self.max_depth) if self.trees.is_binary else None
+        return pack(self.walked, self.max_depth) if self.walked.is_binary else None
 
     @cached_property
     def _ids(self) -> NDArray[np.int64]:
@@ -219,26 +227,26 @@ class TreeView:
 
     @cached_property
     def _said_by_nodes(self) -> NDArray[np.float64]:
-        return np.asarray(node_values(self.trees))
+        return np.asarray(node_values(self.walked))
 
     def _walk(self, table: Table, value_of_node: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
         """Return ``says[leaf]`` for the leaf of every row; ``says`` has 8 bytes a node."""
         if table.n_rows == 1 and "_packed" not in vars(self):  # a tree that is asked once, as in leave-one-out
-            leaf = leaf_of_one(table, self.trees)
+            leaf = leaf_of_one(table, self.walked)
             if leaf is not None:
                 return value_of_node[leaf : leaf + 1]
-        return np.asarray(answers_of(table, self.trees, self._packed, value_of_node, n_workers(n_jobs)))
+        return np.asarray(answers_of(table, self.walked, self._packed, value_of_node, n_workers(n_jobs)))
 
     def _mixed(self, table: Table, n_jobs: int | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return what leaves say of every row that goes to several of them in parts, and the leaf of most of it."""
         from dtnumba.prediction.fractional import mixtures_of
 
-        values, leaf = mixtures_of(table, self.trees, n_workers(n_jobs))
+        values, leaf = mixtures_of(table, self.walked, n_workers(n_jobs))
         return values, leaf
 
     @property
     def _is_mixed(self) -> bool:
-        return self.trees.policy == BY_SHARE
+        return self.walked.policy == BY_SHARE
 
     def _values(self, table: Table, value_of_node: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
         """Return the rows ``says[leaf]``, a column an output."""
@@ -276,7 +284,7 @@ class TreeView:
         """Return the tree as a function of one row."""
         from dtnumba.prediction.row_predictor import RowPredictor
 
-        return RowPredictor(self.trees, self.n_features, self.n_classes.tolist())
+        return RowPredictor(self.walked, self.n_features, self.n_classes.tolist())
 
     def paths(self, leaves: NDArray[np.int64]) -> Any:
         """Return a SciPy CSR matrix (rows, nodes) with ones at the nodes on the way to each row's leaf."""
