@@ -5,7 +5,7 @@ import os
 import sys
 from typing import NoReturn
 
-from dtnumba.cli.command import EXIT_WRONG_USE, main
+from dtnumba.cli.command import EXIT_WRONG_DATA, main
 
 
 def run() -> NoReturn:
@@ -27,7 +27,7 @@ def run() -> NoReturn:
         if error.filename is not None:
             raise
         sys.stderr.write(f"dtnumba: error: what was to be printed cannot be written: {error.strerror}\n")
-        code = EXIT_WRONG_USE
+        code = EXIT_WRONG_DATA
         _give_up_on_output()
     sys.exit(code)
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import dtnumba
-from dtnumba.cli.command import CommandError
+from dtnumba.cli.command import DataError, UsageError
 from dtnumba.cli.demo_table import sample_table
-from dtnumba.cli.feature_column import as_number, as_whole_number, is_missing
-from dtnumba.cli.read_file import read_table
-from dtnumba.export.as_text import TreeColumns, outline
+from dtnumba.cli.files.columns import DATE, LevelColumn
+from dtnumba.cli.files.read_table import read_table
+from dtnumba.cli.files.reading import Reading
+from dtnumba.cli.files.spelling import Spelling
+from dtnumba.cli.learners import tasks_of, with_parameters
+from dtnumba.cli.show import top
 from dtnumba.runtime.notice import NOTICE
+from dtnumba.tables.columns import NUMBER, ArrayColumn, Column, ColumnTable
 
 if TYPE_CHECKING:
     import argparse
@@ -43,6 +48,20 @@ class Examples:
     n_without_target: int = 0
     levels: list[list[str] | None] | None = None  # of each feature, whose number is their place; None of numbers
     remarks: tuple[str, ...] = ()  # what was guessed about the file
+    dates: tuple[str, ...] = ()  # features that are days since 1970
+
+    def rows(self, at: NDArray[np.intp] | None = None) -> ColumnTable:
+        """Return features of some rows as `fit` takes them: numbers, and categories by their names."""
+        X = self.X if at is None else self.X[at]
+        columns: list[Column] = []
+        for j, (name, own) in enumerate(zip(self.names, self.levels or [None] * len(self.names), strict=True)):
+            columns.append(ArrayColumn(X[:, j], name) if own is None else LevelColumn(name, X[:, j], own))
+        return ColumnTable(self.names, columns, len(X), X if self.categories is None else None)
+
+    def kinds(self) -> NDArray[np.object_]:
+        """Return what each feature is: a number, a date or a category."""
+        named = ["category" if own is not None else NUMBER for own in self.levels or [None] * len(self.names)]
+        return np.array([DATE if name in self.dates else kind for name, kind in zip(self.names, named, strict=True)])
 
     @property
     def categories(self) -> list[int] | None:
@@ -61,21 +80,6 @@ class Examples:
         return f"{self.source}: {size}; {self.target!r}: {kind}{left_out}"
 
 
-class TreeModel(Protocol):
-    """Attributes of a tree estimator that are read here."""
-
-    tree_: TreeColumns
-    n_leaves_: int
-    n_nodes_: int
-    depth_: int
-
-    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> object:
-        """Grow the tree."""
-
-    def predict(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return a label or a number for each row."""
-
-
 def train(options: argparse.Namespace) -> None:
     """Do what the command line asks; every stage is announced before it starts and timed when it ends.
 
@@ -85,25 +89,26 @@ def train(options: argparse.Namespace) -> None:
         If the file, the target or an option cannot be used.
     """
     if options.file is None and (options.target is not None or options.task == "regression"):
-        raise CommandError("--target and --task regression need a FILE: the built-in table has one target, of classes")
-    if options.file is None and options.category:
-        raise CommandError("--category needs a FILE: the built-in table has features of numbers only")
+        raise UsageError("--target and --task regression need a FILE: the built-in table has one target, of classes")
+    if options.file is None and (options.category or options.number or options.ignore):
+        raise UsageError("--category, --number and --ignore need a FILE")
+    makers = learners(options)
     began = time.perf_counter()
-    print(f"dtnumba {dtnumba.__version__}", flush=True)
+    print(f"dtnumba {dtnumba.__version__}", file=sys.stderr, flush=True)
     with stage("reading") as remarks:
-        examples = generated_examples(options.seed) if options.file is None else examples_from_file(options)
+        examples = generated_examples(options.seed) if options.file is None else examples_from_file(options, makers)
         remarks.append(examples.describe())
     for remark in examples.remarks:
         print(f"dtnumba train: {remark}", file=sys.stderr)
     with stage("splitting") as remarks:
         learn, test = split(len(examples.y), options.test_fraction, options.seed)
-        X, y, X_test, y_test = examples.X[learn], examples.y[learn], examples.X[test], examples.y[test]
+        X, y, X_test, y_test = examples.rows(learn), examples.y[learn], examples.rows(test), examples.y[test]
         remarks.append(f"{_counted(len(learn), 'row')} to learn from, {len(test):,} held out")
-    model = tree_model(options, examples)
+    make = makers[examples.is_regression]
+    model = make()
     with stage("compile + fit") as remarks:
         fit(model, X, y)
-        remarks.append(f"{_counted(model.n_leaves_, 'leaf', 'leaves')}, {_counted(model.n_nodes_, 'node')}")
-        remarks.append(f"depth {model.depth_}")
+        remarks += size_of(model)
     if options.file is None:
         # The first fit of a new version compiles; for the sake of a fair impression, say what the next ones take.
         with stage("fit again") as remarks:
@@ -112,31 +117,91 @@ def train(options: argparse.Namespace) -> None:
     with stage("predict") as remarks:
         predicted = model.predict(X_test)
         remarks.append(_counted(len(test), "row"))
-    print()
     report = regression_report if examples.is_regression else class_report
     for line in report(y, y_test, model.predict(X), predicted):
         print(line)
-    print(f"\ntop of the tree for {examples.target!r}")
-    classes = None if examples.is_regression else cast("Sequence[object]", cast("Any", model).classes_)
-    with_missing = np.array([bool(np.isnan(column).any()) for column in X.T])
-    levels = levels_of(model, examples)
-    for line in outline(model.tree_, examples.names, with_missing, classes, levels):
+    print(f"\ntop of the model for {examples.target!r}")
+    with_missing = np.array([bool(np.isnan(column).any()) for column in examples.X[learn].T])
+    for line in top(model, with_missing=with_missing):
         print(line)
-    print(f"\n{time.perf_counter() - began:.2f} s in all", flush=True)
+    sys.stdout.flush()
+    if options.out is not None:
+        save(make(), examples, options.out)
+    print(f"{time.perf_counter() - began:.2f} s in all", file=sys.stderr, flush=True)
+
+
+def learners(options: argparse.Namespace) -> dict[bool, Any]:
+    """Return functions that make the model that the options ask for, of classes (False) and of numbers (True)."""
+    makers, errors = {}, []
+    for is_regression, name in tasks_of(options.model).items():
+        cls = getattr(dtnumba, name)
+        known = {one.name for one in fields(cls)}
+        given = [(key, str(getattr(options, key))) for key in _TREE_OPTIONS if getattr(options, key) is not None]
+        try:
+            parameters = with_parameters(cls, [*given, *options.set])
+        except UsageError as error:
+            errors.append(error)
+            continue
+        if "random_state" in known:
+            parameters = {"random_state": options.seed} | parameters
+        makers[is_regression] = _maker(cls, parameters)
+    if not makers:
+        raise errors[0]
+    wanted = {"class": False, "regression": True}.get(options.task)
+    if wanted is not None and wanted not in makers:
+        words = "numbers" if wanted else "classes"
+        raise errors[0] if errors else UsageError(
+            f"--task {options.task}: {options.model} is not a learner of {words}; --model tree is one"
+        )
+    return makers
+
+
+_TREE_OPTIONS = ("criterion", "splitter", "max_depth", "min_samples_leaf", "max_bins")
+
+
+def _maker(cls: Any, parameters: dict[str, Any]) -> Any:
+    def make() -> Any:
+        return cls(**parameters)
+
+    return make
+
+
+def size_of(model: Any) -> list[str]:
+    """Return how large a fitted model is."""
+    if hasattr(model, "n_leaves_"):
+        shape = f"{_counted(model.n_leaves_, 'leaf', 'leaves')}, {_counted(model.n_nodes_, 'node')}"
+        return [shape, f"depth {model.depth_}"]
+    if hasattr(model, "n_estimators_"):
+        return [_counted(model.n_estimators_, "tree")]
+    return [_counted(len(model.rules_), "rule")]
+
+
+def save(model: Any, examples: Examples, path: str) -> None:
+    """Learn from all rows, and write the model."""
+    with stage("all rows") as remarks:
+        fit(model, examples.rows(), examples.y)
+        model.column_kinds_ = examples.kinds()
+        try:
+            model.save(path)
+        except OSError as error:
+            raise DataError(f"{path}: it cannot be written: {error.strerror or error}") from error
+        except (TypeError, ValueError) as error:
+            raise DataError(f"{path}: {error}") from error
+        remarks.append(f"{path}: {Path(path).stat().st_size:,} bytes; " + "; ".join(size_of(model)))
 
 
 @contextmanager
 def stage(name: str) -> Iterator[list[str]]:
     """Announce a stage; when it ends, print its time and what it has put into the list."""
-    print(f"{name + ' ...':<18}", end="", flush=True)
+    print(f"{name + ' ...':<18}", end="", file=sys.stderr, flush=True)
     began = time.perf_counter()
     remarks: list[str] = []
     try:
         yield remarks
     except BaseException:
-        print(flush=True)
+        print(file=sys.stderr, flush=True)
         raise
-    print(f"{time.perf_counter() - began:8.3f} s  {'; '.join(remarks)}", flush=True)
+    print(f"{time.perf_counter() - began:8.3f} s  {'; '.join(remarks)}", file=sys.stderr, flush=True)
 
 
 def generated_examples(seed: int) -> Examples:
@@ -145,36 +210,42 @@ def generated_examples(seed: int) -> Examples:
     return Examples(names, X, y, "state", is_regression=False, source="built-in table")
 
 
-def examples_from_file(options: argparse.Namespace) -> Examples:
+def examples_from_file(options: argparse.Namespace, tasks: dict[bool, Any]) -> Examples:
     """Read a file, leave out the rows without a target, and decide what kind of target it is."""
-    raw = read_table(options.file, options.target, options.category)
-    has_target = np.array([not is_missing(cell) for cell in raw.target_cells])
-    cells = [cell.strip() for cell in raw.target_cells if not is_missing(cell)]
+    raw = read_table(options.file, options.target, Reading.of(options))
+    has_target = np.array([not raw.spelling.is_missing(cell) for cell in raw.target_cells])
+    cells = [cell.strip() for cell in raw.target_cells if not raw.spelling.is_missing(cell)]
     if len(cells) < FEWEST_ROWS:
-        raise CommandError(f"{options.file}: {_counted(len(cells), 'row')} with a value of {raw.target!r}; at least "
-                           f"{FEWEST_ROWS} are needed")  # fmt: skip
-    y, is_regression = target_values(cells, raw.target, options.task)
+        raise DataError(f"{options.file}: {_counted(len(cells), 'row')} with a value of {raw.target!r}; at least "
+                        f"{FEWEST_ROWS} are needed")  # fmt: skip
+    # A learner of one kind of target alone takes its values for that.
+    task = options.task if len(tasks) == 2 else "regression" if True in tasks else "class"
+    y, is_regression = target_values(cells, raw.target, task, raw.spelling)
     X = raw.X if has_target.all() else raw.X[has_target]
     n_without = int(np.count_nonzero(~has_target))
-    source = str(options.file)
-    return Examples(raw.names, X, y, raw.target, is_regression, source, n_without, raw.levels, raw.remarks)
+    remarks = (*raw.remarks, f"{options.file}: {raw.kinds.said()}")
+    dates = tuple(raw.kinds.dates)
+    return Examples(raw.names, X, y, raw.target, is_regression, options.file, n_without, raw.levels, remarks, dates)
 
 
-def target_values(cells: Sequence[str], target: str, task: str) -> tuple[NDArray[Any], bool]:
+def target_values(
+    cells: Sequence[str], target: str, task: str, spelling: Spelling | None = None
+) -> tuple[NDArray[Any], bool]:
     """Turn the target's text into numbers or labels; return them, and whether this is regression.
 
     Whole numbers become int labels, other numbers labels of one spelling each ("0.5" and "0.50" are one class). Labels
     are as exact as the text: float64 would make one of 2**60 and 2**60 + 1.
     """
-    meant = {cell: as_number(cell) for cell in set(cells)}
+    spelling = Spelling() if spelling is None else spelling
+    meant = {cell: spelling.as_number(cell) for cell in set(cells)}
     texts = [cell for cell, number in meant.items() if number is None]
     if texts and task == "regression":
-        raise CommandError(f"column {target!r} holds {min(texts)!r}, which is not a number; "
-                           "--task regression needs a target of numbers")  # fmt: skip
+        raise DataError(f"column {target!r} holds {min(texts)!r}, which is not a number; "
+                        "--task regression needs a target of numbers")  # fmt: skip
     if texts:
         return np.array(cells), False
     numbers = {cell: number for cell, number in meant.items() if number is not None}
-    whole = {cell: as_whole_number(cell, number) for cell, number in numbers.items()}
+    whole = {cell: spelling.as_whole_number(cell, number) for cell, number in numbers.items()}
     all_whole = None not in whole.values()
     is_quantity = not all_whole and len(set(numbers.values())) > MANY_VALUES
     if task == "regression" or (task == "auto" and is_quantity):
@@ -209,39 +280,13 @@ def split(n_rows: int, test_fraction: float, seed: int) -> tuple[NDArray[np.intp
     return np.sort(drawn[n_test:]), np.sort(drawn[:n_test])
 
 
-def levels_of(model: TreeModel, examples: Examples) -> list[list[str] | None]:
-    """Return the levels of each feature in the order in which the tree numbers them; None of one of numbers."""
-    if examples.categories is None:
-        return [None] * len(examples.names)
-    known = cast("Any", model).categories_  # those of the rows that it has learned from
-    pairs = zip(known, cast("list[list[str]]", examples.levels), strict=True)
-    return [None if codes is None else [own[int(code)] for code in codes] for codes, own in pairs]
-
-
-def tree_model(options: argparse.Namespace, examples: Examples) -> TreeModel:
-    """Make the estimator that the options ask for."""
-    parameters = {
-        "categorical_features": examples.categories,
-        "splitter": options.splitter,
-        "max_depth": options.max_depth,
-        "min_samples_leaf": options.min_samples_leaf,
-        "max_bins": options.max_bins,
-        "random_state": options.seed,
-    }
-    if options.criterion is not None:
-        parameters["criterion"] = options.criterion
-    estimator = dtnumba.DecisionTreeRegressor if examples.is_regression else dtnumba.DecisionTreeClassifier
-    # The cast, because what a fit learns is not there to be seen before it.
-    return cast("TreeModel", estimator(**parameters))
-
-
-def fit(model: TreeModel, X: NDArray[Any], y: NDArray[Any]) -> None:
+def fit(model: Any, X: Any, y: NDArray[Any]) -> None:
     """Fit; what the estimator finds wrong with its parameters or data is for the user to mend."""
     try:
         NOTICE.patience = 0.0  # who waits at a shell is told at once
         model.fit(X, y)
     except (ValueError, TypeError) as error:
-        raise CommandError(str(error)) from error
+        raise DataError(str(error)) from error
 
 
 def class_report(y: NDArray[Any], y_test: NDArray[Any], fitted: NDArray[Any], predicted: NDArray[Any]) -> Iterator[str]:

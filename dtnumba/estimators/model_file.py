@@ -119,7 +119,8 @@ class _Stores(NamedTuple):
 
 _SEEN = {"n_features_in_": _is_some, "n_outputs_": _is_some}
 _CLASSES = {"n_classes_": _are_sizes, "classes_": _are_classes, "_rule": _is_rule}
-_NAMES = {"feature_names_in_": _are_names, "categories_": _are_levels}
+# What the shell takes columns for (numbers, dates, categories) stands beside their names.
+_NAMES = {"feature_names_in_": _are_names, "categories_": _are_levels, "column_kinds_": _are_names}
 _TREE = {"tree_": _is_tree}
 _GROWN = {"max_features_": _is_some}
 _CHOSEN = {"max_leaf_nodes_": _is_size, "cv_errors_": _is_array}

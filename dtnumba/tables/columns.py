@@ -135,6 +135,38 @@ class ObjectColumn:
             raise TypeError(f"column {self.name!r} cannot be a category: {error}") from error
 
 
+class ColumnTable:
+    """A table given as its columns.
+
+    Parameters
+    ----------
+    names : list of str or None
+        Of the columns; None: they have none.
+    columns : list of Column
+        All of the same rows.
+    n_rows : int
+        How many those are.
+    whole : array, optional
+        The same numbers as one array, where all columns are numbers.
+
+    """
+
+    def __init__(
+        self, names: list[str] | None, columns: list[Column], n_rows: int, whole: NDArray[Any] | None = None
+    ) -> None:
+        self.column_names: list[str] | list[int] = list(range(len(columns))) if names is None else names
+        self.columns = columns
+        self.shape = (n_rows, len(columns))
+        self._whole = whole
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def whole(self) -> NDArray[Any] | None:
+        """Return the cells where they lie, if they are floats that lie like an array; None of others."""
+        return self._whole
+
+
 def refusal(column: Column, way: str = "") -> ValueError:
     """Return the error about a column that is to be numbers and is not."""
     value = column.first()

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.tables.arrow.table import ArrowTable, is_arrow, read_arrow
+from dtnumba.tables.arrow.table import is_arrow, read_arrow
 from dtnumba.tables.category_codes import CodedColumn, as_values, coded_numbers, coded_objects
-from dtnumba.tables.columns import CATEGORY, NUMBER, OTHER, ArrayColumn, Column, ObjectColumn, refusal
+from dtnumba.tables.columns import CATEGORY, NUMBER, OTHER, ArrayColumn, Column, ColumnTable, ObjectColumn, refusal
 from dtnumba.tables.floats import check_distinct, to_floats
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def column_names(X: Any) -> NDArray[np.object_] | None:
 
 def whole_frame(X: Any) -> NDArray[Any] | None:
     """Return the array of a frame whose columns are floats of one dtype, where that copies nothing, or pandas must."""
-    if isinstance(X, ArrowTable):
+    if isinstance(X, ColumnTable):
         return X.whole()
     if _library(X) != "pandas":
         return None
@@ -76,7 +76,7 @@ def frame_columns(X: Any) -> list[Column] | None:
         return [_pandas_column(name, series) for name, series in X.items()]
     if _library(X) == "polars":
         return [PolarsColumn(series.name, series) for series in X.get_columns()]
-    return list(X.columns) if isinstance(X, ArrowTable) else None
+    return list(X.columns) if isinstance(X, ColumnTable) else None
 
 
 def _library(X: Any) -> str:
@@ -113,7 +113,7 @@ def _arrow_column(name: Any, column: Any) -> Column:
 
     table = read_arrow(pa.table([column], names=[""]))
     assert table is not None
-    (found,) = table.columns
+    found: Column = table.columns[0]
     found.name = name
     return found
 

@@ -11,10 +11,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from dtnumba.cli import read_file as table_reader
 from dtnumba.cli.command import main
 from dtnumba.cli.demo_table import STATES, sample_table
-from dtnumba.cli.read_file import read_table
+from dtnumba.cli.files import csv_file
+from dtnumba.cli.files.read_table import read_table
+from dtnumba.cli.files.reading import Reading
 from dtnumba.cli.train import target_values
 
 FEW_ROWS = 600
@@ -56,13 +57,12 @@ def write(tmp_path):
 
 @pytest.fixture
 def printed(capsys):
-    """Run a command that succeeds; return what it prints."""
+    """Run a command that succeeds; return what it prints, progress first."""
 
     def run(*argv):
         assert main(["train", *argv]) == 0
         out, err = capsys.readouterr()
-        assert err == ""
-        return out
+        return err + "\n" + out
 
     return run
 
@@ -71,12 +71,13 @@ def printed(capsys):
 def refusal(capsys):
     """Run a command that fails; return the one line it says on stderr."""
 
-    def run(*argv):
-        assert main(list(argv)) == 2
-        err = capsys.readouterr().err
-        assert err.count("\n") == 1
+    def run(*argv, code=1):
+        assert main(list(argv)) == code
+        out, err = capsys.readouterr()
+        assert out == ""
         assert err.endswith("\n")
-        return err
+        assert err.count("error: ") == 1
+        return err.splitlines()[-1]
 
     return run
 
@@ -93,7 +94,7 @@ def test_built_in_table_beats_the_majority_class_and_shows_its_top(printed, monk
     assert stages == ["reading", "splitting", "compile + fit", "fit again", "predict"]
     assert number_after("held-out accuracy", out) > number_after("majority class", out) + 0.1
     assert re.search(r"[\d,]+ leaves, [\d,]+ nodes; depth 10\n", out)
-    top = out.split("top of the tree for 'state'\n")[1].splitlines()
+    top = out.split("top of the model for 'state'\n")[1].splitlines()
     assert top[0].startswith("all rows")
     assert [len(line) - len(line.lstrip()) for line in top[1:4]] == [2, 4, 6]
     assert all(state in top[0] for state in STATES)
@@ -111,7 +112,7 @@ def test_same_seed_prints_the_same_tree(few_rows, printed):
 def test_options_reach_the_tree(few_rows, printed):
     out = printed("--max-depth", "2", "--min-samples-leaf", "40", "--criterion", "entropy", "--max-bins", "16")
     assert "; depth 2\n" in out
-    rows = [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) rows  ", out.split("top of the tree")[1])]
+    rows = [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) rows  ", out.split("top of the model")[1])]
     assert len(rows) <= 7
     assert min(rows) >= 40
     assert rows[0] == FEW_ROWS * 3 // 4
@@ -215,7 +216,7 @@ def test_a_test_for_missing_is_said_as_one(write, printed):
 
 
 def test_the_blocks_of_a_file_share_their_levels(write, monkeypatch):
-    monkeypatch.setattr(table_reader, "BLOCK_ROWS", 3)
+    monkeypatch.setattr(csv_file, "BLOCK_ROWS", 3)
     raw = read_table(write("c,n,y\n" + "b,,x\na,1,x\n?,2,x\nc,,x\n" * 2), None)
     assert raw.levels == [["a", "b", "c"], None]
     np.testing.assert_array_equal(raw.X[:4], [[1, np.nan], [0, 1], [np.nan, 2], [2, np.nan]])
@@ -229,7 +230,7 @@ def test_arrow_columns_of_text_are_categories(tmp_path):
     texts = pa.array(["red", "NA", None, "red"])
     table = pa.table({"t": texts, "d": texts.dictionary_encode(), "n": [3, 1, None, 3], "y": ["a", "b", "a", "b"]})
     parquet.write_table(table, path)
-    raw = read_table(path, "y", ["n"])
+    raw = read_table(path, "y", Reading(categories=("n",)))
     assert raw.levels == [["NA", "red"], ["NA", "red"], ["1", "3"]]
     np.testing.assert_array_equal(raw.X, np.transpose([[1, 0, np.nan, 1]] * 3))
 
@@ -241,8 +242,8 @@ def test_arrow_column_of_neither_is_refused_by_name(tmp_path, refusal):
     parquet.write_table(pa.table({"colour": [[1], [2]], "kind": ["a", "b"]}), path)
     for options in ((), ("--category", "colour")):
         line = refusal("train", path, *options)
-        assert "column 'colour' holds list<" in line
-        assert "of which a cell is no single value; leave it out" in line
+        assert "column 'colour' has dtype list<" in line
+        assert line.endswith("of which a cell is no single value: leave it out, or make a column of each part")
 
 
 def test_decimals_that_float64_would_merge_are_refused(tmp_path, refusal):
@@ -254,7 +255,7 @@ def test_decimals_that_float64_would_merge_are_refused(tmp_path, refusal):
     numbers = pa.array([decimal.Decimal(2**60 + i) for i in range(8)], pa.decimal128(19, 0))
     parquet.write_table(pa.table({"a": numbers, "kind": ["a", "b"] * 4}), path)
     assert "column 'a' holds numbers (decimal128(19, 0)) that differ, and are the same" in refusal("train", path)
-    assert len(read_table(path, None, ["a"]).levels[0]) == 8
+    assert len(read_table(path, None, Reading(categories=("a",))).levels[0]) == 8
     parquet.write_table(pa.table({"a": pa.array([decimal.Decimal("0.1")] * 8), "kind": ["a", "b"] * 4}), path)
     assert (read_table(path, None).X == 0.1).all()
 
@@ -284,16 +285,16 @@ def test_a_file_of_one_column_beside_the_index_of_a_frame_says_so(tmp_path, refu
         ("\n\n", [], "the file is empty"),
         ("a,y\n", [], "the file names columns, but has no rows"),
         ("a,y\n1,x\n1,x,5\n", [], ", line 3: 3 cells separated by ',', but the first line has 2"),
-        ("a,y\n1,x\n1\n", [], ", line 3: 1 cells separated by ',', but the first line has 2"),
+        ("a,y\n1,x\n1\n", [], ", line 3: 1 cell separated by ',', but the first line has 2"),
         ("a:y\n1:2\n", [], "only one column, 'a:y'; a target and at least one feature are needed, separated by commas"),
         ("a,a,y\n1,2,3\n", [], "two columns are named 'a'"),
         (
             "x;y\n1,5;2\n2;3\n",
             [],
-            "column 'x' holds '2', which is a number, and '1,5', which is text: write numbers with",
+            "column 'x' holds '2', which is a number, and '1,5', which is text: say how numbers",
         ),
-        ("x;y\n1,5;2\n", [], "column 'x' holds '1,5': write numbers without commas, and with a point before decimals"),
-        ("x;y\n1;2,5\n", [], "column 'y' holds '2,5': write numbers without commas, and with a point before decimals"),
+        ("x;y\n1,5;2\n", [], "column 'x' holds '1,5': say how numbers are written by --decimal , and --thousands ."),
+        ("x;y\n1;2,5\n", [], "column 'y' holds '2,5': say how numbers are written by --decimal , and --thousands ."),
         ("x;y\n1;2\n3;4;5\n", [], ", line 3: 3 cells separated by ';', but the first line has 2"),
         ("x;y\n1;2\n" * 20 + "3;4;5\n", [], ", line 41: 3 cells separated by ';', but the first line has 2"),
         (",a,y\n0,1,2\n", [], "column 1 has no name"),
@@ -308,7 +309,6 @@ def test_a_file_of_one_column_beside_the_index_of_a_frame_says_so(tmp_path, refu
             f"line 4: column 'a' holds {2**60} and {2**60 + 1}, which are the same number in float64",
         ),
         (b"a,y\n1,\xff\n", [], "is not UTF-8 text"),
-        (FLOWERS, ["--criterion", "beauty"], "beauty"),
     ],
 )
 def test_files_that_cannot_be_used_are_refused_in_one_line(write, refusal, text, options, message):
@@ -321,9 +321,9 @@ def test_files_that_cannot_be_used_are_refused_in_one_line(write, refusal, text,
 def test_what_separates_cells_is_guessed_and_said(write, capsys, sign):
     path = write(FLOWERS.replace("petal", "petal, of").replace(",", sign).replace(f"petal{sign} of", "petal, of"))
     assert main(["train", path]) == 0
-    out, err = capsys.readouterr()
-    assert "12 rows, 2 features, 20.8% missing; 'kind': 2 classes" in out
-    assert err == f"dtnumba train: {path}: taking {'tab' if sign == chr(9) else repr(sign)} as what separates cells\n"
+    err = capsys.readouterr().err
+    assert "12 rows, 2 features, 20.8% missing; 'kind': 2 classes" in err
+    assert f"dtnumba train: {path}: taking {'tab' if sign == chr(9) else repr(sign)} as what separates cells\n" in err
 
 
 @pytest.mark.parametrize(
@@ -366,15 +366,23 @@ def test_arrow_integers_that_would_be_merged_are_refused(tmp_path, refusal):
     assert f"column 'id' holds {2**60} and {2**60 + 1}, which are the same number" in refusal("train", path)
 
 
-def test_arrow_dates_are_refused_by_name(tmp_path, refusal):
+def test_dates_are_days_in_files_of_every_kind(tmp_path, write, capsys):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = str(tmp_path / "table.parquet")
-    when = pa.array([0, 1, 2, 3], pa.date32())
-    parquet.write_table(pa.table({"when": when, "kind": ["a", "b"] * 2}), path)
-    line = refusal("train", path)
-    assert "column 'when' holds datetime.date(1970, 1, 1) (date32[day])" in line
-    assert "pass --category 'when'\n" in line
+    days = [0, 1, -2, 20_000]
+    noons = [day * 86_400_000 + 43_200_000 for day in days]
+    table = {"when": pa.array(days, pa.date32()), "at": pa.array(noons, pa.timestamp("ms"))}
+    parquet.write_table(pa.table(table | {"kind": ["a", "b"] * 2}), path)
+    raw = read_table(path)
+    np.testing.assert_array_equal(raw.X, [[d, d + 0.5] for d in days])
+    assert raw.kinds.said() == "when, at are dates, in days since 1970"
+    text = "when,at,kind\n1970-01-01,1970-01-01T12:00:00Z,a\n2.1.1970,1970/01/02 14:00+02:00,b\n,?,b\n"
+    raw = read_table(write(text))
+    np.testing.assert_array_equal(raw.X, [[0, 0.5], [1, 1.5], [np.nan, np.nan]])
+    assert main(["train", write(text + "3.1.1970,,a\n" * 20)]) == 0
+    assert "when, at are dates, in days since 1970" in capsys.readouterr().err
+    assert read_table(write(text), None, Reading(categories=("when",))).levels[0] == ["1970-01-01", "2.1.1970"]
 
 
 @pytest.mark.parametrize("name", [None, "row"])
@@ -387,11 +395,11 @@ def test_the_index_of_a_pandas_frame_is_left_out(tmp_path, capsys, name):
     frame.to_parquet(path)
     shown = name or "__index_level_0__"
     assert main(["train", path]) == 0
-    out, err = capsys.readouterr()
-    assert "40 rows, 1 feature, 0.0% missing; 'kind': 2 classes" in out
-    assert err == f"dtnumba train: {path}: leaving out the index of a pandas frame, {shown!r}\n"
+    err = capsys.readouterr().err
+    assert "40 rows, 1 feature, 0.0% missing; 'kind': 2 classes" in err
+    assert f"dtnumba train: {path}: leaving out the index of a pandas frame, {shown!r}\n" in err
     assert main(["train", path, "--target", shown]) == 0
-    assert f"2 features (1 category), 0.0% missing; {shown!r}" in capsys.readouterr().out
+    assert f"2 features (1 category), 0.0% missing; {shown!r}" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")  # noqa: PTH110
@@ -401,8 +409,9 @@ def test_a_full_disk_is_said_in_one_line(argv):
         done = subprocess.run(
             [sys.executable, "-m", "dtnumba", *argv], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
-    assert done.returncode == 2
-    assert done.stderr == "dtnumba: error: what was to be printed cannot be written: No space left on device\n"
+    assert done.returncode == 1
+    said = done.stderr.splitlines()[-1]
+    assert said == "dtnumba: error: what was to be printed cannot be written: No space left on device"
 
 
 def test_missing_file(refusal, tmp_path):
@@ -425,7 +434,8 @@ def test_arrow_file_without_pyarrow_says_what_to_install(write, refusal, monkeyp
     ("argv", "message"),
     [
         ([], "the following arguments are required: COMMAND"),
-        (["predict", "table.csv"], "invalid choice: 'predict'"),
+        (["guess", "table.csv"], "invalid choice: 'guess'"),
+        (["train", "--criterion", "beauty"], "--set criterion=beauty: The 'criterion' parameter of DecisionTree"),
         (["train", "--max-depth", "0"], "argument --max-depth: '0' is not a whole number of at least 1"),
         (["train", "--seed", "-1"], "argument --seed"),
         (["train", "--test-fraction", "1"], "argument --test-fraction: '1' is not a number between 0 and 1"),
@@ -436,7 +446,7 @@ def test_arrow_file_without_pyarrow_says_what_to_install(write, refusal, monkeyp
     ],
 )
 def test_options_that_cannot_be_used_are_refused_in_one_line(refusal, argv, message):
-    assert message in refusal(*argv)
+    assert message in refusal(*argv, code=2)
 
 
 def test_interrupt_ends_without_a_traceback(monkeypatch, capsys):
@@ -445,7 +455,7 @@ def test_interrupt_ends_without_a_traceback(monkeypatch, capsys):
 
     monkeypatch.setattr("dtnumba.cli.train.sample_table", interrupt)
     assert main(["train"]) == 130
-    assert capsys.readouterr().err == "dtnumba train: interrupted\n"
+    assert capsys.readouterr().err.endswith("\ndtnumba train: interrupted\n")
 
 
 def test_reading_the_command_line_imports_nothing_heavy():

@@ -89,7 +89,7 @@ class Chunk:
     def numbers(self) -> NDArray[Any]:
         """Return the rows as numbers, whatever stands where a row is null."""
         stored = self.stored()
-        return _scaled(stored, self.kind.scale) if self.kind.values == DECIMAL else stored
+        return scaled(stored, self.kind.scale) if self.kind.values == DECIMAL else stored
 
     def texts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the addresses at which each row's bytes begin and end; of a null row it is nothing."""
@@ -174,7 +174,7 @@ def _decimals(raw: NDArray[np.uint8], width: int) -> NDArray[Any]:
     return np.array(big, object)
 
 
-def _scaled(unscaled: NDArray[Any], scale: int) -> NDArray[np.float64]:
+def scaled(unscaled: NDArray[Any], scale: int) -> NDArray[np.float64]:
     """Return unscaled numbers by 10**scale, each the nearest float64."""
     if unscaled.dtype != object and 0 <= scale <= _POWERS and (not len(unscaled) or np.abs(unscaled).max() < EXACT):
         return unscaled / 10.0**scale

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.tables.arrow.chunks import Chunk, decoded, moments
+from dtnumba.tables.arrow.chunks import Chunk, decoded, moments, scaled
 from dtnumba.tables.arrow.formats import (
     BOOLEAN,
+    DECIMAL,
     DICTIONARY,
     FLOAT,
     INTEGER,
@@ -22,7 +23,7 @@ from dtnumba.tables.arrow.formats import (
 from dtnumba.tables.arrow.interface import Batch, Producer, view
 from dtnumba.tables.arrow.number_texts import number_texts
 from dtnumba.tables.category_codes import CodedColumn, as_values, coded_dictionary, coded_numbers, coded_objects
-from dtnumba.tables.columns import NUMBER, refusal
+from dtnumba.tables.columns import NUMBER, ColumnTable, refusal
 from dtnumba.tables.floats import EXACT, check_distinct
 
 if TYPE_CHECKING:
@@ -31,23 +32,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+UNITS_OF_A_DAY = {"D": 1, "s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
+_SURE = 10**15  # two decimals of no more digits are two numbers in float64, too
+
+
 def is_arrow(X: Any) -> bool:
     """Tell whether X gives its rows through Arrow's C interface."""
     return hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
 
 
-class ArrowTable:
-    """Rows of named columns: all of a source, or one of its batches."""
+class ArrowTable(ColumnTable):
+    """Rows of named columns: all of a producer, or one of its batches."""
+
+    columns: list[ArrowColumn]  # type: ignore[assignment]
 
     def __init__(self, names: list[str], types: list[ArrowType], batches: list[Batch]) -> None:
-        self.column_names = names
-        self.columns = [ArrowColumn(name, kind) for name, kind in zip(names, types, strict=True)]
+        columns = [ArrowColumn(name, kind) for name, kind in zip(names, types, strict=True)]
         for batch in batches:
-            _add_rows(self.columns, batch)
-        self.shape: tuple[int, int] = (sum(int(batch.array.length) for batch in batches), len(names))
-
-    def __len__(self) -> int:
-        return self.shape[0]
+            _add_rows(columns, batch)
+        super().__init__(names, list(columns), sum(int(batch.array.length) for batch in batches))
 
     def whole(self) -> NDArray[Any] | None:
         """Return the cells where they lie, if they are floats of one type that lie like an array; None of others."""
@@ -182,6 +185,31 @@ class ArrowColumn:
         parts = [chunk.stored() if chunk.missing is None else chunk.stored()[~chunk.missing] for chunk in self.chunks]
         return np.concatenate(parts) if parts else np.empty(0)
 
+    def days(self) -> NDArray[np.float64]:
+        """Return the rows of dates or timestamps as days since 1970."""
+        days, at = np.empty(self.n_rows), 0
+        for chunk in self.chunks:
+            rows = days[at : at + chunk.n]
+            whole, rest = np.divmod(chunk.stored().astype(np.int64), UNITS_OF_A_DAY[self.type.unit])
+            rows[...] = whole + rest / UNITS_OF_A_DAY[self.type.unit]
+            if chunk.missing is not None:
+                rows[chunk.missing] = np.nan
+            at += chunk.n
+        return days
+
+    def beyond(self) -> Iterator[tuple[float, int]]:
+        """Yield whole numbers and decimals that may be no float64: as float64, and as they are stored."""
+        if self.type.values == DECIMAL or (self.type.values == INTEGER and self.type.storage[1] == "8"):
+            limit = _SURE if self.type.values == DECIMAL else EXACT
+            for chunk in self.chunks:
+                stored = chunk.stored() if chunk.missing is None else chunk.stored()[~chunk.missing]
+                large = np.unique(stored[(stored >= limit) | (stored <= -limit)])
+                yield from zip(scaled(large, self.type.scale).tolist(), large.tolist(), strict=True)
+
+    def to_list(self) -> list[Any]:
+        """Return its rows as Python objects, None where one is null."""
+        return [value for chunk in self.chunks for value in chunk.objects_or_none(np.arange(chunk.n))]
+
     def coded(self) -> CodedColumn:
         """Return its rows as categories; a dictionary's in its order."""
         values = self.type.values
@@ -195,7 +223,7 @@ class ArrowColumn:
             return coded_numbers(self.numbers(fitting=False))
         if values in {INTEGER, BOOLEAN, MOMENT}:
             return self._coded_numbers()
-        return coded_objects([value for chunk in self.chunks for value in chunk.objects_or_none(np.arange(chunk.n))])
+        return coded_objects(self.to_list())
 
     def _coded_numbers(self) -> CodedColumn:
         stored = np.concatenate([chunk.stored() for chunk in self.chunks] or [np.empty(0, np.int64)])

@@ -1,0 +1,134 @@
+"""`dtnumba show`, `info` and `convert`: a saved model in words, in numbers, and in other formats."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from inspect import signature
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba import export
+from dtnumba.cli.command import DataError, UsageError
+from dtnumba.cli.learners import meant
+from dtnumba.cli.model_files import load_model
+from dtnumba.cli.output import results
+from dtnumba.export.as_text import outline
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+
+MOST_LINES = 200
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print what a model says."""
+    model = load_model(options.model)
+    for line in summary(model):
+        print(line)
+    print()
+    for line in top(model, options.levels):
+        print(line)
+
+
+def info(options: argparse.Namespace) -> None:
+    """Print what a model is."""
+    model = load_model(options.model)
+    size = Path(options.model).stat().st_size
+    for line in summary(model):
+        print(line)
+    print(f"file       {size:,} bytes")
+    for field in fields(model):
+        value, default = vars(model)[field.name], field.default
+        if value is not default and not (type(value) is type(default) and value == default):
+            print(f"parameter  {field.name}={value!r}")
+    for line in columns_of(model):
+        print(line)
+
+
+def convert(options: argparse.Namespace) -> None:
+    """Write a model in another format."""
+    formats = sorted(name for name in export.__all__ if name.islower() and name not in {"verify", "from_json"})
+    if options.to not in formats:
+        raise UsageError(f"--to {options.to}: no such format; there are {', '.join(formats)}")
+    model = load_model(options.model)
+    write = getattr(export, options.to)
+    known = list(signature(write).parameters)[1:]
+    # A word of Python has a sign behind it there: class_.
+    given = {f"{name}_" if f"{name}_" in known else name: meant(text)[0] for name, text in options.set}
+    try:
+        signature(write).bind(model, **given)
+    except TypeError as error:
+        raise UsageError(f"--to {options.to}: {error}; its options are: {', '.join(known) or 'none'}") from error
+    try:
+        result = write(model, **given)
+    except (ValueError, TypeError, AttributeError, ImportError) as error:
+        raise DataError(f"{options.model}: --to {options.to}: {error}") from error
+    data = bytes(result) if hasattr(result, "__bytes__") or isinstance(result, bytes) else str(result).encode()
+    with results(options.out) as out:
+        out.write(data if data.endswith(b"\n") or hasattr(result, "__bytes__") else data + b"\n")
+
+
+def summary(model: Any) -> Iterator[str]:
+    """Yield what a model is, in a few lines."""
+    yield f"learner    {type(model).__name__}"
+    if hasattr(model, "classes_"):
+        several = [model.classes_] if int(model.n_outputs_) == 1 else model.classes_
+        for classes in several:
+            yield f"classes    {_listed([str(label) for label in classes])}"
+    yield f"columns    {int(model.n_features_in_):,}"
+    if hasattr(model, "n_leaves_"):
+        yield f"tree       {model.n_leaves_:,} leaves, {model.n_nodes_:,} nodes, depth {model.depth_}"
+    elif hasattr(model, "n_estimators_"):
+        yield f"forest     {model.n_estimators_:,} trees"
+    if hasattr(model, "rules_"):
+        yield f"rules      {len(model.rules_):,}"
+
+
+def columns_of(model: Any) -> Iterator[str]:
+    """Yield a line for each column: its name, and what it holds."""
+    n = int(model.n_features_in_)
+    names = [str(name) for name in getattr(model, "feature_names_in_", range(n))]
+    levels = getattr(model, "categories_", None) or [None] * n
+    kinds = getattr(model, "column_kinds_", ["number"] * n)
+    for name, own, kind in zip(names, levels, kinds, strict=True):
+        held = str(kind) if own is None else f"category of {_listed([str(level) for level in own])}"
+        yield f"column     {name}: {held}"
+
+
+def top(model: Any, levels: int = 3, with_missing: NDArray[np.bool_] | None = None) -> Iterator[str]:
+    """Yield the top of a tree as an outline, or the rules of a model that is no tree with two children a node."""
+    tree, n = getattr(model, "tree_", None), int(model.n_features_in_)
+    names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(n)])]
+    categories = getattr(model, "categories_", None) or [None] * n
+    if tree is not None and is_binary(tree):
+        classes = getattr(model, "classes_", None)
+        own = [None if one is None else [str(level) for level in one] for one in categories]
+        with_missing = np.ones(n, bool) if with_missing is None else with_missing
+        yield from outline(tree, names, with_missing, classes, own, levels)
+        return
+    if not hasattr(model, "estimators_"):
+        lines = iter(str(export.rules(model)).splitlines())
+        yield from islice(lines, MOST_LINES)
+        if next(lines, None) is not None:
+            yield "..."
+        return
+    yield "the first trees of the forest, and their roots"
+    for k, one in enumerate(islice(model.estimators_, 10)):
+        root = int(one.tree_.feature[0])
+        yield f"tree {k}: {one.tree_.node_count:,} nodes" + (f", first asks {names[root]}" if root >= 0 else "")
+
+
+def is_binary(tree: Any) -> bool:
+    """Tell whether every test of a tree has two children, and the rows of its nodes are known."""
+    return bool(tree.trees.is_two_way) and len(tree.trees.n_samples) == tree.node_count
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

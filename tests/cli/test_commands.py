@@ -1,0 +1,379 @@
+"""Models from the shell: trained, saved, asked, shown, written another way; and what files may look like."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import interpreted_only
+
+import dtnumba
+from dtnumba.cli.command import DataError, build_parser, main
+from dtnumba.cli.files import csv_file
+from dtnumba.cli.files.read_table import read_table
+from dtnumba.cli.files.reading import Reading
+from dtnumba.cli.files.spelling import Spelling, as_days
+from dtnumba.cli.help_texts import HELP
+from dtnumba.cli.learners import SHORT, meant, tasks_of
+
+ROWS = "when,colour,size,kind\n" + "".join(
+    f"2020-01-{1 + i % 28:02d},{'red' if i % 3 else 'blue'},{i / 4},{'big' if i > 20 else 'small'}\n" for i in range(40)
+)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(ROWS)
+    return str(path)
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; return its exit code, what it prints, and what it remarks."""
+
+    def command(*argv):
+        code = main([str(one) for one in argv])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return command
+
+
+@pytest.fixture
+def saved(table, run, tmp_path):
+    """Train a model of a name on the table; return its file."""
+
+    def train(model="tree", *options):
+        path = tmp_path / f"{model}.model"
+        code, _, err = run("train", table, "--model", model, "--out", path, *options)
+        assert code == 0, err
+        return path
+
+    return train
+
+
+# Compiled, one of them shows what the others show: each would compile for seconds.
+LEARNERS = ["tree", *(pytest.param(name, marks=interpreted_only) for name in [*list(SHORT)[1:], "C45Classifier"])]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_is_trained_saved_asked_and_shown(saved, run, table, name):
+    path = saved(name)
+    code, out, err = run("predict", path, table)
+    assert code == 0
+    assert "the model does not know kind, which is left out" in err
+    model = dtnumba.load(path)
+    assert model.feature_names_in_.tolist() == ["when", "colour", "size"]
+    assert model.categories_[1].tolist() == ["blue", "red"]
+    assert model.column_kinds_.tolist() == ["date", "category", "number"]
+    raw = read_table(table)
+    frame = np.column_stack([raw.X[:, 0], np.array(raw.levels[1], object)[raw.X[:, 1].astype(int)], raw.X[:, 2]])
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        expected = model.predict(frame)
+    assert out.splitlines() == ["prediction", *expected]
+    assert run("show", path)[0] == 0
+    code, out, _ = run("info", path)
+    assert code == 0
+    assert f"learner    {type(model).__name__}\nclasses    big, small\ncolumns    3\n" in out
+    assert "column     when: date\ncolumn     colour: category of blue, red\ncolumn     size: number\n" in out
+
+
+def test_shares_and_numbers_are_written_in_full(saved, run, table, tmp_path):
+    path = saved("forest", "--set", "n_estimators=7")
+    code, out, _ = run("predict", path, table, "--proba")
+    rows = list(csv.reader(io.StringIO(out)))
+    assert code == 0
+    assert rows[0] == ["big", "small"]
+    shares = np.array(rows[1:], float)
+    assert shares.shape == (40, 2)
+    assert (shares.sum(axis=1) == 1).all()
+    regression = tmp_path / "numbers.model"
+    options = ("--target", "size", "--task", "regression", "--model", "forest", "--out", regression)
+    assert run("train", table, *options)[0] == 0
+    code, out, _ = run("predict", regression, table)
+    numbers = [float(line) for line in out.splitlines()[1:]]
+    model = dtnumba.load(regression)
+    assert code == 0
+    assert len(set(numbers)) > 10
+    assert model.n_features_in_ == 3
+    assert run("predict", regression, table, "--proba")[:2] == (2, "")
+
+
+def test_blocks_change_no_answer(saved, run, table, monkeypatch):
+    path = saved()
+    whole = run("predict", path, table)[1]
+    monkeypatch.setattr(csv_file, "BLOCK_ROWS", 7)
+    assert run("predict", path, table)[1] == whole
+
+
+def test_columns_are_found_by_name_and_unseen_categories_are_missing(saved, run, tmp_path):
+    path = saved()
+    other = tmp_path / "other.csv"
+    other.write_text("size;colour;extra;when\n9.5;violet;1;2020-01-05\n0.5;;2;\n")
+    code, out, err = run("predict", path, other)
+    assert (code, out) == (0, "prediction\nbig\nsmall\n")
+    assert "taking ';' as what separates cells" in err
+    assert "the model does not know extra, which is left out" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("size,when\n1,2020-01-01\n", "no column is named colour, which the model was trained on; there are size,"),
+        ("size,when,colour\nred,2020-01-01,red\n", "line 2: column 'size' holds 'red', which is text, and the model"),
+        ("size,when,colour\n1,17,red\n", "line 2: column 'when' holds '17', which is a number, and the model takes"),
+        ("size,when,colour\n1,2020-01-01,red\n1\n", "line 3: 1 cell separated by ',', but the first line has 3"),
+    ],
+)
+def test_files_that_do_not_fit_the_model_are_refused_and_no_file_is_written(saved, run, tmp_path, text, message):
+    path, out = saved(), tmp_path / "out.csv"
+    out.write_text("what was there")
+    other = tmp_path / "other.csv"
+    other.write_text(text)
+    code, printed, err = run("predict", path, other, "--out", out)
+    assert (code, printed) == (1, "")
+    assert message in err
+    assert out.read_text() == "what was there"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["other.csv", "out.csv", "table.csv", "tree.model"]
+
+
+def test_answers_go_to_a_file_whole(saved, run, table, tmp_path):
+    path, out = saved(), tmp_path / "out.csv"
+    assert run("predict", path, table, "--out", out)[:2] == (0, "")
+    assert out.read_text() == run("predict", path, table)[1]
+    assert run("predict", path, table, "--out", tmp_path)[0] == 1
+    code, _, err = run("predict", path, table, "--out", tmp_path / "none" / "out.csv")
+    assert code == 1
+    assert "out.csv: it cannot be written: No such file or directory" in err
+
+
+def test_a_model_is_converted(saved, run, tmp_path):
+    path, out = saved(), tmp_path / "rules.txt"
+    code, printed, _ = run("convert", path, "--to", "rules")
+    assert code == 0
+    assert printed.startswith("if ")
+    assert run("convert", path, "--to", "rules", "--out", out)[:2] == (0, "")
+    assert out.read_text() == printed
+    code, _, err = run("convert", path, "--to", "poem")
+    assert code == 2
+    assert "--to poem: no such format; there are " in err
+    assert run("convert", saved("forest"), "--to", "dnf", "--set", "class=big")[0] == 1
+    code, _, err = run("convert", path, "--to", "dnf", "--set", "rhyme=yes")
+    assert code == 2
+    assert "its options are: class_" in err
+
+
+def test_what_is_no_model_is_refused(run, table, tmp_path):
+    for command in (["predict", table, table], ["show", table], ["info", table], ["convert", table, "--to", "rules"]):
+        code, _, err = run(*command)
+        assert code == 1
+        assert err.count("\n") == 1
+        assert "table.csv" in err
+    assert run("show", tmp_path / "none")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("max_depth=0", "--set max_depth=0: The 'max_depth' parameter of DecisionTreeClassifier must be an int"),
+        ("max_depth=deep", "must be an int in the range [1, inf) or None. Got 'deep' instead"),
+        ("depth=3", "DecisionTreeClassifier has no parameter 'depth'; did you mean 'max_depth'?"),
+        ("max_depth", "argument --set: 'max_depth' is not of the form parameter=value"),
+    ],
+)
+def test_parameters_that_are_none_are_refused_before_a_file_is_read(run, text, message):
+    code, _, err = run("train", "none.csv", "--set", text)
+    assert code == 2
+    assert message in err
+
+
+def test_parameters_are_read_as_their_rules_allow(saved):
+    given = ["max_depth=3", "min_samples_leaf=0.1", "max_features=none", "criterion=entropy"]
+    given.append('priors={"big": 0.25, "small": 0.75}')
+    path = saved("tree", *(part for one in given for part in ("--set", one)))
+    model = dtnumba.load(path)
+    assert (model.max_depth, model.min_samples_leaf, model.max_features) == (3, 0.1, None)
+    assert (model.criterion, model.priors) == ("entropy", {"big": 0.25, "small": 0.75})
+    assert meant("1") == [1, "1"]
+    assert meant("true") == [True, "true"]
+    assert meant("[1, 2]") == [[1, 2], "[1, 2]"]
+
+
+def test_names_of_models(run, table):
+    assert tasks_of("forest") == {False: "RandomForestClassifier", True: "RandomForestRegressor"}
+    assert tasks_of("c45") == {False: "C45Classifier"}
+    code, _, err = run("train", table, "--model", "oak")
+    assert code == 2
+    assert "--model oak: no such learner; there are tree, forest" in err
+    code, _, err = run("train", table, "--model", "c45", "--task", "regression")
+    assert code == 2
+    assert "c45 is not a learner of numbers" in err
+
+
+@pytest.mark.parametrize("page", HELP)
+def test_help_fits_a_screen_and_names_every_option(page):
+    lines = HELP[page].splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    if page != "dtnumba":
+        parser = build_parser()._subparsers._group_actions[0].choices[page.split()[1]]
+        for action in parser._actions[1:]:  # but for --help itself
+            assert any(option in HELP[page] for option in action.option_strings or [action.metavar]), action
+    else:
+        assert all(f"  {command}" in HELP[page] for command in build_parser()._subparsers._group_actions[0].choices)
+
+
+def test_help_is_printed(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["predict", "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == HELP["dtnumba predict"]
+
+
+def shell(*argv, stdin=None):
+    return subprocess.run(
+        [sys.executable, "-m", "dtnumba", *map(str, argv)], input=stdin, capture_output=True, check=False, timeout=300
+    )
+
+
+@pytest.mark.skipif(sys.platform.startswith("win"), reason="pipes of a shell")
+def test_standard_input_and_a_reader_that_has_seen_enough(saved, table):
+    path = saved()
+    with open(table, "rb") as file:  # noqa: PTH123
+        done = subprocess.run(
+            [sys.executable, "-m", "dtnumba", "predict", path, "-"], stdin=file, capture_output=True, check=False
+        )
+    assert done.returncode == 0
+    assert done.stdout.count(b"\n") == 41
+    zipped = shell("predict", path, "-", stdin=gzip.compress(ROWS.encode()))
+    assert zipped.stdout == done.stdout
+    big = shell("predict", path, "-", stdin=(ROWS + ROWS.partition("\n")[2] * 2000).encode())
+    assert big.returncode == 0
+    command = f"{sys.executable} -m dtnumba predict {path} - | head -n 1"
+    text = (ROWS + ROWS.partition("\n")[2] * 2000).encode()
+    piped = subprocess.run(command, shell=True, input=text, capture_output=True, check=False)  # noqa: S602
+    assert piped.stdout == b"prediction\n"
+    assert b"Traceback" not in piped.stderr
+    assert b"error" not in piped.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")  # noqa: PTH110
+def test_answers_that_cannot_be_written_are_an_error(saved, table):
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        command = [sys.executable, "-m", "dtnumba", "predict", str(saved()), table]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+PLAIN = "a,b,y\n1,x,p\n2.5,y,q\n,x,p\n4,y,q\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "reading"),
+    [
+        (PLAIN.encode(), {}),
+        (b"\xef\xbb\xbf" + PLAIN.encode(), {}),
+        (PLAIN.encode("utf-16"), {}),
+        (PLAIN.encode("utf-16-le"), {"encoding": "utf-16-le"}),
+        (gzip.compress(PLAIN.encode()), {}),
+        (PLAIN.replace("\n", "\r\n").encode(), {}),
+        (PLAIN.replace(",", "\t").encode(), {}),
+        (PLAIN.replace(",", "|").encode(), {}),
+        (PLAIN.replace(",", "~").encode(), {"separator": "~"}),
+        (PLAIN.replace(",", ";").replace(".", ",").encode(), {"decimal": ","}),
+        (PLAIN.replace("2.5", "2,5").replace("1,x", "1;x").replace(",x", ";x").replace("a,b,y", "a;b;y")
+         .replace(",y", ";y").replace(",p", ";p").replace(",q", ";q").encode(), {"decimal": ","}),
+        (PLAIN.replace("\n,x", "\n-,x").encode(), {"missing": ("-",)}),
+        (PLAIN.replace("\n,x", "\n.,x").encode(), {"missing": (".", "-")}),
+        ((PLAIN.partition("\n")[2]).encode(), {"has_header": False}),
+    ],
+)  # fmt: skip
+def test_spellings_of_a_file_change_nothing(tmp_path, data, reading):
+    path = tmp_path / "table.csv"
+    path.write_bytes(data)
+    raw = read_table(str(path), None, Reading(**reading))
+    np.testing.assert_array_equal(raw.X, [[1, 0], [2.5, 1], [np.nan, 0], [4, 1]])
+    assert raw.levels == [None, ["x", "y"]]
+    assert raw.target_cells == ["p", "q", "p", "q"]
+    assert raw.names == (["0", "1"] if reading.get("has_header") is False else ["a", "b"])
+
+
+def test_accents_in_other_encodings(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes("größe,y\nklein,a\ngrößer,b\n".encode("latin-1"))
+    with pytest.raises(DataError, match="is not UTF-8 text; save the file as UTF-8, or say how it is written"):
+        read_table(str(path))
+    raw = read_table(str(path), None, Reading(encoding="latin-1"))
+    assert (raw.names, raw.levels) == (["größe"], [["größer", "klein"]])
+
+
+def test_kinds_are_what_the_caller_says(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("zip,code,note,y\n1,0x,n,a\n2,7,n,b\n")
+    with pytest.raises(DataError, match="line 3: column 'code' holds '7', which is a number, and '0x', which is text"):
+        read_table(str(path))
+    raw = read_table(str(path), None, Reading(categories=("zip", "code"), ignored=("note",)))
+    assert raw.levels == [["1", "2"], ["0x", "7"]]
+    with pytest.raises(DataError, match="line 2: column 'code' holds '0x', which is text, and --number says that"):
+        read_table(str(path), None, Reading(numbers=("code",)))
+    raw = read_table(str(path), None, Reading(numbers=("code",), missing=("0x",)))
+    np.testing.assert_array_equal(raw.X[:, 1], [np.nan, 7])
+    with pytest.raises(DataError, match="no feature is named 'nothing' \\(--ignore\\)"):
+        read_table(str(path), None, Reading(ignored=("nothing",)))
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [("1.234,5", 1234.5), ("1.234", 1234.0), ("-12,25", -12.25), ("1,5e3", 1500.0), ("1.2.3", None), ("12.34", None),
+     ("1.234.567,0", 1234567.0), ("inf", np.inf), ("no", None)],
+)  # fmt: skip
+def test_decimal_commas_and_marks_of_thousands(cell, number):
+    assert Spelling(decimal=",", thousands=".").as_number(cell) == number
+
+
+@pytest.mark.parametrize(
+    ("cell", "days"),
+    [("1970-01-02", 1), ("1969/12/31", -1), ("3.1.1970", 2), ("1970-01-01T06:00", 0.25),
+     ("1970-01-01 12:00:00.5Z", None), ("1970-01-01T02:00+02:00", 0), ("1970-13-01", None), ("1970-02-30", None),
+     ("11/20/2026", None),
+     ("1970-01/02", None)],
+)  # fmt: skip
+def test_dates(cell, days):
+    if cell.endswith(".5Z"):
+        days = 0.5 + 0.5 / 86_400
+    assert as_days(cell) == days
+
+
+NUMBERS = st.floats(allow_nan=False).map(repr) | st.integers().map(str)
+CELLS = st.text(st.sampled_from('ab,"\n 1é'), max_size=4) | NUMBERS
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=12), st.integers(1, 5))
+def test_cells_are_those_of_the_csv_module(tmp_path_factory, rows, block):
+    text = io.StringIO()
+    csv.writer(text).writerows([["a", "b", "y"], *rows])
+    path = tmp_path_factory.mktemp("csv") / "table.csv"
+    path.write_bytes(text.getvalue().encode())
+    raw_rows = [row for row in csv.reader(io.StringIO(text.getvalue())) if row][1:]
+    before, csv_file.BLOCK_ROWS = csv_file.BLOCK_ROWS, block
+    try:
+        raw = read_table(str(path), None, Reading(separator=",", categories=("a", "b")))
+    finally:
+        csv_file.BLOCK_ROWS = before
+    assert raw.target_cells == [row[2] for row in raw_rows]
+    for j in range(2):
+        cells = [None if Spelling().is_missing(row[j]) else row[j].strip() for row in raw_rows]
+        levels = raw.levels[j] or []
+        assert [None if x != x else levels[int(x)] for x in raw.X[:, j].tolist()] == cells
