@@ -50,7 +50,7 @@ def new_scratch(table: CodedColumns, sums: Any, n: int, rules: GrowthRules) -> N
         new_place=np.empty(n, np.uint32),
         child_start=np.empty(t + 2, np.int64),
         n_whole=np.empty(t + 2, np.int64),
-        dealt=np.zeros(2, np.int64),
+        dealt=np.zeros(3, np.int64),
         row=np.empty(n, np.uint32),
         weight=floats(n),
         part=floats(n if rules.missing == col.FRACTIONAL else 0),

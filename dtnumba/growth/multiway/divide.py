@@ -7,7 +7,7 @@ import numpy as np
 
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import to_grain, weight_of
-from dtnumba.growth.multiway.ordered_columns import SECOND, code_of, n_known, place_of
+from dtnumba.growth.multiway.ordered_columns import BOTH, MOST_CODED, SECOND, code_of, n_known, place_of
 from dtnumba.growth.multiway.splits.judge_test import heaviest_of
 from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.runtime.kernels import entry, inline
@@ -259,7 +259,7 @@ def _deal(work, start, stop, fan, in_parts):
     for v in range(fan):
         total += n_whole[v] + (n_parts if share[v] > 0.0 else 0)
     begin[0] = _first_place(work, start, stop, total)
-    scratch.dealt[1] = np.int64(in_parts)
+    scratch.dealt[1] = scratch.dealt[2] = 0
     for v in range(fan):
         gets_parts = in_parts and share[v] > 0.0
         begin[v + 1] = begin[v] + n_whole[v] + (n_parts if gets_parts else 0)
@@ -283,10 +283,13 @@ def _deal(work, start, stop, fan, in_parts):
                     grown.part[at] = max(to_grain(scratch.part[i] * share[v], row_grain), least_part)
                     if has_outcome:
                         grown.outcome[at] = scratch.outcome[i]
-    if not in_parts and all_whole < n:
-        scratch.dealt[1] = 1  # some rows end here
-    elif not in_parts and fan == 2:
+    if all_whole < n:
+        scratch.dealt[1] = 1  # the others go down several branches, or end here
+    is_two = fan == 2 and begin[0] == start and n < MOST_CODED
+    if is_two and (all_whole == n or (in_parts and n_whole[0] >= 0 and n_whole[1] >= 0)):
+        scratch.dealt[2] = 1
         for i in range(n):
-            place[i] |= SECOND * np.uint32(scratch.row_child[i])
+            child = scratch.row_child[i]
+            place[i] |= BOTH if child < 0 else SECOND * np.uint32(child)
     state = grown.state
     state[col.N_CASES] = max(state[col.N_CASES], begin[fan])

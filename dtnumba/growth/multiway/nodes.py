@@ -73,7 +73,9 @@ class NodeScratch(NamedTuple):
     side: np.ndarray  # (n,) uint8, where surrogates are sought: that number, 2 where a row lacks its value
     new_place: np.ndarray  # (n,) uint32: place of each row in its child; of one in parts, its place among such
     child_start: np.ndarray  # (t,) int64: where the rows of each child begin, and end
-    dealt: np.ndarray  # (2,) int64: how many children; 1 where not each row of the node goes to one of them
+    # (3,) int64: how many children; 1 where not each row of the node goes to one of them; 1 where ``new_place`` tells
+    # all that divides the columns of the node
+    dealt: np.ndarray
     n_whole: np.ndarray  # (t,) int64: rows of each child that go there whole, -1 of one that no part goes to
     row: np.ndarray  # (n,) uint32
     weight: np.ndarray  # (n,) float64

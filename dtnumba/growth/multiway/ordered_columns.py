@@ -14,8 +14,10 @@ from dtnumba.runtime.kernels import entry, inline, outlined
 _SHIFT, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 _INSERTED = 40  # fewer keys than this are sorted by insertion
 _DIGIT = 8
-_SIDE = np.uint64(31)
-SECOND = np.uint32(1 << 31)  # in NodeScratch.new_place, where each row goes down one of two branches: the second one
+_SECOND_AT, _BOTH_AT, _PLACE = np.uint64(31), np.uint64(30), np.uint64((1 << 30) - 1)
+# In NodeScratch.new_place, where dealt[2] says so: a row goes down the second of two branches, or both.
+SECOND, BOTH = np.uint32(1 << 31), np.uint32(1 << 30)
+MOST_CODED = 1 << 30  # rows
 
 
 @inline
@@ -130,17 +132,17 @@ def divide_column(work, at, start, n):
     scratch, keys, kept = work.scratch, work.grown.orders[at], work.scratch.other_keys
     child, place, fan = scratch.row_child, scratch.new_place, scratch.dealt[0]
     mask = work.grown.place_mask
-    if fan == 2 and scratch.dealt[1] == 0:  # each row goes down one branch: those of the first child move up in place
+    if scratch.dealt[2] == 1:  # two branches: rows of the first one move up in place, and no branch is taken
         n_left = n_right = np.int64(0)
+        behind_left, behind_right = np.uint64(max(scratch.n_whole[0], 0)), np.uint64(max(scratch.n_whole[1], 0))
         for i in range(start, start + n):
             key = keys[i]
             to = np.uint64(place[place_of(work, key)])
-            right = np.int64(to >> _SIDE)
-            moved = (key & ~mask) | (to & mask)
-            keys[start + n_left] = moved
-            kept[n_right] = moved
-            n_right += right
-            n_left += 1 - right
+            second, both, code = to >> _SECOND_AT, (to >> _BOTH_AT) & np.uint64(1), key & ~mask
+            keys[start + n_left] = code | ((to & _PLACE) + both * behind_left)
+            kept[n_right] = code | ((to & _PLACE) + both * behind_right)
+            n_right += np.int64(second | both)
+            n_left += np.int64(np.uint64(1) - second)
         for i in range(n_right):
             keys[start + n_left + i] = kept[i]
         return np.int64(0)
