@@ -126,6 +126,8 @@ def verify(result: Any, model: Any, X: Any) -> Verified:
         _demand_same_columns(result.columns, read_model.columns)
         with np.errstate(over="ignore"):
             rows = np.ascontiguousarray(np.concatenate([codes, made]).astype(row_type))
+        if hasattr(result, "takes"):  # a network of booleans
+            rows = np.ascontiguousarray(rows[result.takes(rows)])
         for start in range(0, len(rows), _BLOCK):
             _compare(result, model, rows[start : start + _BLOCK], start)
     return Verified(len(codes), n_made)

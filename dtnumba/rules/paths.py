@@ -84,7 +84,7 @@ def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
         if trees.missing_left[node] == STAYS:
             found.append(Path(node, (*path.tests, _staying(trees, node, n_levels))))
         children = range(int(last[node]), int(trees.left[node]) - 1, -1)
-        waiting += [Path(child, (*path.tests, _test_of(trees, node, child, n_levels))) for child in children]
+        waiting += [Path(child, (*path.tests, test_of(trees, node, child, n_levels))) for child in children]
     return found
 
 
@@ -108,7 +108,7 @@ def _ways(branch: Any, n_levels: int) -> Any:
     return np.append(branch, np.full(max(n_levels - len(branch), 0), -1))
 
 
-def _test_of(trees: Trees, node: int, child: int, n_levels: Callable[[int], int]) -> Condition:
+def test_of(trees: Trees, node: int, child: int, n_levels: Callable[[int], int]) -> Condition:
     """Return the test that a row passes from a node to its child."""
     feature, way = int(trees.feature[node]), child - int(trees.left[node])
     branch, cuts = (_entries(trees, f"{name}_start", name, node) for name in ("branch", "cut"))
