@@ -1,4 +1,4 @@
-"""The arrays of multiway growth: scratch for the work on a node, room for nodes, enlarged where it is full."""
+"""The arrays of multiway growth: scratch for the work on a node, room for nodes, made where there is none left."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.growth.columns import START, STOP
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import ClassSums, NumberSums
 from dtnumba.growth.multiway.nodes import GrowerContext, GrownNodes, GrowthRules, NodeScratch
@@ -122,8 +123,36 @@ _FULL = {
 }
 
 
-def enlarged(grown: GrownNodes) -> GrownNodes:
-    """Return a tree under construction with twice the room in what is full."""
+def with_room(grown: GrownNodes, *, keeps_order: bool) -> GrownNodes:
+    """Return a tree under construction with room in what is full: where lists are done with, or else twice as much.
+
+    ``keeps_order``: nodes are divided one behind the other, which leaves no list that is done with before an open one.
+    """
+    if not keeps_order and grown.state[col.STATUS] == col.CASES_FULL and _closed_up(grown):
+        return grown
+    return _enlarged(grown)
+
+
+def _closed_up(grown: GrownNodes) -> bool:
+    """Move the lists of the nodes that wait to the front, if that halves what is listed; tell whether it did."""
+    waiting = grown.frontier[: grown.state[col.N_FRONTIER]]
+    waiting = waiting[np.argsort(grown.nodes[waiting, START])]
+    if 2 * int((grown.nodes[waiting, STOP] - grown.nodes[waiting, START]).sum()) > grown.state[col.N_CASES]:
+        return False
+    names, end = set(_FULL[col.CASES_FULL]) - ({"part"} if grown.part is grown.weight else set()), 0
+    for node in waiting:
+        start, stop = grown.nodes[node, START], grown.nodes[node, STOP]
+        begin, end = end, int(end + stop - start)
+        for name in names:
+            column = getattr(grown, name)
+            for one in column if name == "orders" else [column] * (len(column) > 0):
+                one[begin:end] = one[start:stop]
+        grown.nodes[node, START], grown.nodes[node, STOP] = begin, end
+    grown.state[col.N_CASES] = end
+    return True
+
+
+def _enlarged(grown: GrownNodes) -> GrownNodes:
     larger: dict[str, Any] = {}
     for name in _FULL[int(grown.state[col.STATUS])]:
         column = getattr(grown, name)

@@ -12,7 +12,7 @@ import numpy as np
 
 from dtnumba.growth.columns import DEPTH, NO_LIMIT, START, STOP
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.arrays import enlarged, new_nodes, new_scratch, with_context
+from dtnumba.growth.multiway.arrays import new_nodes, new_scratch, with_context, with_room
 from dtnumba.growth.multiway.coded_columns import room_of
 from dtnumba.growth.multiway.grow import grow_general
 from dtnumba.growth.multiway.join_subtrees import cut_to_size, joined_subtrees
@@ -71,7 +71,7 @@ def _grown_alone(work: GrowerContext, n: int) -> GrownNodes | None:
         status = work.grown.state[col.STATUS]
         if status in (col.STOPPED, col.DONE):
             return work.grown if status == col.DONE else None
-        work = with_context(work, grown=enlarged(work.grown))
+        work = with_context(work, grown=with_room(work.grown, keeps_order=not is_best_first(work.limits)))
 
 
 class _Subtree(NamedTuple):
@@ -150,7 +150,7 @@ class _Together:
             elif status == col.LEAVE_APART:
                 self._leave_apart(node)
             else:
-                self.work = with_context(work, grown=enlarged(work.grown))
+                self.work = with_context(work, grown=with_room(work.grown, keeps_order=not is_best_first(work.limits)))
                 self._bind()
         self.hands.finish()
         if self.work.halt[0] != 0:
