@@ -50,7 +50,7 @@ class ArrowFile:
     def close(self) -> None:
         """Do nothing: pyarrow closes its files."""
 
-    def blocks(self, wanted: Sequence[int]) -> Iterator[RowBlock]:
+    def blocks(self, wanted: Sequence[int], numeric: Sequence[int] = ()) -> Iterator[RowBlock]:
         """Yield the batches."""
         batches = iter(self._batches)
         while True:

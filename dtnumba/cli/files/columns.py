@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.cli.command import DataError
+from dtnumba.cli.files.byte_rows import ByteCells
 from dtnumba.cli.files.spelling import Spelling, as_days, has_decimal_comma
 from dtnumba.tables.arrow.formats import DECIMAL, MOMENT, NESTED
 from dtnumba.tables.arrow.table import ArrowColumn
@@ -54,8 +55,9 @@ class FileColumn:
         """Return cells, or a column of Arrow, as numbers: their own, days, or those of their levels."""
         if isinstance(cells, ArrowColumn):
             return self._of_arrow(cells)
+        is_bytes = isinstance(cells, ByteCells)
         if self.kind in {"", NUMBER}:
-            numbers = self._spelling.usual_numbers(cells)
+            numbers = cells.numbers(self._spelling) if is_bytes else self._spelling.usual_numbers(cells)
             if numbers is not None:
                 if not self.kind and not np.isnan(numbers).all():
                     self.kind = NUMBER
@@ -63,6 +65,12 @@ class FileColumn:
                 for i in np.flatnonzero(np.abs(numbers) >= EXACT).tolist():
                     self._keep_apart(cells[i], float(numbers[i]), lines[i])
                 return numbers
+        if is_bytes:
+            # What a cell is depends on what stands in it alone.
+            different, first, codes = cells.distinct()
+            values = [self._one(cell, int(lines[at])) for cell, at in zip(different, first.tolist(), strict=True)]
+            different_values = np.array(values, np.float64)
+            return np.asarray(different_values[codes])
         found = (self._one(cell, line) for cell, line in zip(cells, lines, strict=True))
         return np.fromiter(found, np.float64, len(cells))
 

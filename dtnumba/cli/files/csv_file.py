@@ -8,16 +8,17 @@ import gzip
 import io
 import sys
 import zlib
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from dtnumba.cli.command import DataError, UsageError
+from dtnumba.cli.files.byte_rows import LONG_BYTES, ReadAhead, byte_blocks
 from dtnumba.cli.files.reading import Reading, RowBlock
 from dtnumba.cli.files.spelling import Spelling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 BLOCK_ROWS = 8_192  # rows held as text at a time: numbers take an eighth of the room of their text
@@ -65,6 +66,8 @@ class CsvFile:
         self._reading = reading
         self.spelling = Spelling(reading.missing, reading.decimal, reading.thousands)
         self._opened = ExitStack()
+        self._is_long, self._n_before = False, 0  # lines that were read before those of `_rows`
+        self._bytes: Iterator[bytes] = iter(())
         try:
             with self._told():
                 self._begin(path, reading)
@@ -75,12 +78,19 @@ class CsvFile:
     def _begin(self, path: str, reading: Reading) -> None:
         """Read the first line."""
         file = open_bytes(path, self._opened)
-        text = io.TextIOWrapper(file, encoding=encoding_of(file, reading.encoding), newline="")
-        self._opened.enter_context(text)
+        encoding = encoding_of(file, reading.encoding)
+        if encoding == "utf-8-sig":
+            head = file.read(LONG_BYTES)
+            self._is_long = len(head) == LONG_BYTES and b'"' not in head and self.spelling.is_simple
+            self._bytes = byte_blocks(head.removeprefix(codecs.BOM_UTF8), file)
+            text = self._kept_lines() if self._is_long else lines_of(self._bytes)
+        else:
+            text = self._opened.enter_context(io.TextIOWrapper(file, encoding=encoding, newline=""))
         first_lines = list(islice(text, GUESS_LINES))
         self.separator = reading.separator or guessed_separator(first_lines)
         self._rows = csv.reader(chain(first_lines, text), strict=True, delimiter=self.separator)
         header = next((row for row in self._rows if row), None)
+        self._is_long = self._is_long and ord(self.separator) < 128
         if header is None:
             raise DataError(f"{self.path}: the file is empty; its first line should name the columns")
         self._first: list[list[str]] = []
@@ -91,6 +101,12 @@ class CsvFile:
             self.names, self._first = [str(j) for j in range(len(header))], [header]
         if reading.separator is None and self.separator != ",":
             self.remarks.append(f"{self.path}: taking {SEPARATORS[self.separator]} as what separates cells")
+
+    def _kept_lines(self) -> Iterator[str]:
+        """Yield the lines of the first block, which is kept to be read by kernels."""
+        first = next(self._bytes)
+        self._bytes = chain([first], self._bytes)
+        yield from lines_of([first])
 
     def close(self) -> None:
         """Close the file."""
@@ -109,8 +125,39 @@ class CsvFile:
             if name in names[:position]:
                 raise DataError(f"{self.path}: two columns are named {name!r}; rename one")
 
-    def blocks(self, wanted: Sequence[int]) -> Iterator[RowBlock]:
-        """Yield some rows at a time; blank lines are passed over."""
+    def blocks(self, wanted: Sequence[int], numeric: Sequence[int] | None = None) -> Iterator[RowBlock]:
+        """Yield some rows at a time; blank lines are passed over. ``numeric``: columns that may hold numbers."""
+        if self._is_long:
+            yield from self._long_blocks(wanted, wanted if numeric is None else numeric)
+        yield from self._short_blocks(wanted)
+
+    def _long_blocks(self, wanted: Sequence[int], numeric: Sequence[int]) -> Iterator[RowBlock]:
+        """Yield rows that kernels read, up to a block that has others: it and all behind it are left to Python."""
+        n_before = self._rows.line_num - len(self._first)
+        self._first = []
+        reading = ReadAhead(_without_lines(self._bytes, n_before), ord(self.separator), len(self.names), numeric)
+        found = reading.blocks()
+        left: Iterable[bytes] = ()
+        with closing(found):
+            while True:
+                with self._told():
+                    block = next(found, None)
+                if block is None:
+                    break
+                data, rows = block
+                if rows.is_other:
+                    left = chain([data], reading.left())
+                    break
+                if rows.is_ragged:
+                    raise self._ragged(rows.n_cells, n_before + rows.n_lines)
+                if rows.n_rows:
+                    yield RowBlock(rows.n_rows, rows.columns(wanted), rows.lines + n_before)
+                n_before += rows.n_lines
+        self._n_before = n_before
+        self._rows = csv.reader(lines_of(left), strict=True, delimiter=self.separator)
+
+    def _short_blocks(self, wanted: Sequence[int]) -> Iterator[RowBlock]:
+        """Yield rows that Python reads."""
         numbered = self._numbered_rows()
         while True:
             with self._told():
@@ -125,17 +172,35 @@ class CsvFile:
         width = len(self.names)
         for row in chain(self._first, self._rows):
             if len(row) == width:
-                yield self._rows.line_num, row
+                yield self._n_before + self._rows.line_num, row
             elif row:
-                sign = SEPARATORS.get(self.separator, repr(self.separator))
-                cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-                raise DataError(
-                    f"{self.path}, line {self._rows.line_num}: {cells} separated by {sign}, but the first line has "
-                    f"{width}"
-                )
+                raise self._ragged(len(row), self._n_before + self._rows.line_num)
+
+    def _ragged(self, n_cells: int, line: int) -> DataError:
+        sign = SEPARATORS.get(self.separator, repr(self.separator))
+        cells = "1 cell" if n_cells == 1 else f"{n_cells} cells"
+        return DataError(
+            f"{self.path}, line {line}: {cells} separated by {sign}, but the first line has {len(self.names)}"
+        )
 
     def _told(self) -> _Told:
         return _Told(self.path)
+
+
+def lines_of(blocks: Iterable[bytes]) -> Iterator[str]:
+    """Yield the lines of blocks of whole lines."""
+    for block in blocks:
+        yield from io.StringIO(block.decode(), newline="")
+
+
+def _without_lines(blocks: Iterator[bytes], n: int) -> Iterator[bytes]:
+    """Yield blocks without the first n lines, which the first block has."""
+    first, at = next(blocks), 0
+    for _ in range(n):
+        at = first.index(b"\n", at) + 1
+    if at < len(first):
+        yield first[at:]
+    yield from blocks
 
 
 class _Told:

@@ -73,7 +73,8 @@ class ModelRows:
 
     def blocks(self) -> Iterator[Any]:
         """Yield some rows at a time, as `predict` takes them."""
-        for block in self._file.blocks(self._wanted):
+        numeric = [j for j, column in zip(self._wanted, self._columns, strict=True) if column.kind == NUMBER]
+        for block in self._file.blocks(self._wanted, numeric):
             columns: list[Column] = []
             numbers = np.empty((block.n_rows, len(self._columns)), order="F")
             for j, (column, own) in enumerate(zip(self._columns, self._levels, strict=True)):

@@ -11,6 +11,7 @@ import numpy as np
 
 from dtnumba.cli.command import DataError
 from dtnumba.cli.files.arrow_file import ARROW_SUFFIXES, ArrowFile
+from dtnumba.cli.files.byte_rows import ByteCells
 from dtnumba.cli.files.columns import DATE, OTHER_SIGNS, SPELLED, FileColumn
 from dtnumba.cli.files.csv_file import CsvFile
 from dtnumba.cli.files.reading import Kinds, Reading
@@ -79,7 +80,9 @@ def _read(file: Any, target: str | None, reading: Reading) -> RawTable:
     blocks: list[NDArray[np.float64]] = []
     cells: list[str] = []
     seen: dict[str, str] = {}  # one string for all the cells that hold the same label
-    for block in file.blocks(wanted):
+    # Which columns are likely to be numbers: one of text is read as such at once.
+    numeric = [j for j, column in zip(wanted[1:], columns, strict=True) if column.kind != SPELLED]
+    for block in file.blocks(wanted, numeric):
         cells += (seen.setdefault(cell, cell) for cell in _as_text(block.columns[0]))
         numbers = np.empty((block.n_rows, len(features)), order="F")
         for j, column in enumerate(columns):
@@ -107,6 +110,8 @@ def kinds_of(columns: Sequence[FileColumn]) -> Kinds:
 
 
 def _as_text(cells: Any) -> Sequence[str]:
+    if isinstance(cells, ByteCells):
+        return cells.texts()
     if not isinstance(cells, ArrowColumn):
         return cells  # type: ignore[no-any-return]
     return ["" if cell is None else str(cell) for cell in cells.to_list()]

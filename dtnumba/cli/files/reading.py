@@ -46,7 +46,7 @@ class RowBlock:
 
     n_rows: int
     columns: Sequence[Any]  # of a text file lists of cells, of others columns of Arrow
-    lines: Sequence[int] = ()
+    lines: Any = ()  # of numbers
 
 
 class TableFile(Protocol):
@@ -60,8 +60,8 @@ class TableFile(Protocol):
     def close(self) -> None:
         """Close it."""
 
-    def blocks(self, wanted: Sequence[int]) -> Iterator[RowBlock]:
-        """Yield the rows, of which only these columns are wanted, in this order."""
+    def blocks(self, wanted: Sequence[int], numeric: Sequence[int] | None = None) -> Iterator[RowBlock]:
+        """Yield the rows, of which only these columns are wanted, in this order; some are likely numbers."""
 
 
 @dataclass

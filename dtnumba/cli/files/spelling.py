@@ -43,6 +43,8 @@ class Spelling:
         self._missing = MISSING_SPELLINGS | {marker.strip().lower() for marker in missing}
         self.is_plain = decimal == "." and not thousands
         self._decimal, self._thousands = decimal, thousands
+        # Whether a cell that looks like a number is one.
+        self.is_simple = self.is_plain and all(_is_no_number(marker) for marker in missing)
         self._usual = dict.fromkeys((*_USUAL_MISSING, *missing), "nan")
         if not self.is_plain:
             point, group = re.escape(decimal), re.escape(thousands)
@@ -96,6 +98,14 @@ class Spelling:
         except ValueError:
             pass
         return None
+
+
+def _is_no_number(marker: str) -> bool:
+    try:
+        float(marker)
+    except ValueError:
+        return True
+    return False
 
 
 def as_days(cell: str) -> float | None:
