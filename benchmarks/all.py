@@ -41,6 +41,7 @@ FORESTS = (
     "forest_predict",
     "one_row",
     "forest_size",
+    "exports",
     "scaling",
 )
 

@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.export.reading import read
+from dtnumba.export.replay import AskedRows, Replies, known_rows
 from dtnumba.rules.layout import LEVELS, OUTSIDE, RANGE, Condition, as_asked, holds, merged
 from dtnumba.rules.paths import labelled_paths
 from dtnumba.rules.text import Words, names_of, sentence
-from dtnumba.tables.table import read_table
+from dtnumba.tables.cells import cells_of
+from dtnumba.tables.table import Table, read_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dtnumba.export.reading import Columns
     from dtnumba.rules.dnf import Literal, Space
     from dtnumba.tables.floats import AtFloats, Between
     from dtnumba.tables.table import Seen
+    from dtnumba.trees.layout import Trees
 
 
 class Formula(str):
@@ -33,18 +38,33 @@ class Formula(str):
         The columns.
     cuts_at : Between or AtFloats
         Whether bounds lie between values of the table, as of Trees.
+    columns, trees : Columns, Trees
+        What it was made of.
+    k : int
+        The place of its class.
 
     """
 
-    __slots__ = ("bodies", "cuts_at", "seen", "terms")
+    __slots__ = ("bodies", "columns", "cuts_at", "k", "seen", "terms", "trees")
     terms: tuple[tuple[str, ...], ...]
     bodies: list[list[Condition]]
     seen: Seen
     cuts_at: Between | AtFloats
+    columns: Columns
+    k: int
+    trees: Trees
+
+    def takes(self, codes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which rows it is about: those without missing values, and without levels that a node did not meet."""
+        return known_rows(self.trees, codes)
+
+    def run(self, rows: AskedRows) -> Replies:
+        """Return for each row whether it holds, as 0 or 1."""
+        return Replies(self.holds(Table.block(cells_of(rows.codes))).astype(np.int64)[:, None], None)
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
         """Return for each row whether the formula holds; a missing value fails every test."""
-        table = read_table(X, "Formula", self.seen)
+        table = X if type(X) is Table else read_table(X, "Formula", self.seen)
         found = np.zeros(table.n_rows, bool)
         columns = {j: table.column(j) for j in {test.feature for body in self.bodies for test in body}}
         for body in self.bodies:
@@ -102,7 +122,10 @@ def dnf(model: Any, class_: Any) -> Formula:
     found = shortest(space, positive, negative)
     assert computes(space, found, positive, negative), "the formula is the tree"
     words = Words(names_of(seen.n_features, seen.names), levels, None, model.trees_.cuts_at)
-    return _formula(space, found, seen, words)
+    formula = _formula(space, found, seen, words)
+    formula.columns = read(model).columns._replace(row_types=(np.dtype(np.float64), np.dtype(np.float32)))
+    formula.k, formula.trees = wanted[0], model.trees_
+    return formula
 
 
 def _in_ranges(bodies: list[tuple[Condition, ...]], labels: list[int]) -> tuple[list[tuple[Condition, ...]], list[int]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dtnumba.export.reading import ReadRules, ReadTrees, read
+from dtnumba.export.reading import MAP, ReadRules, ReadTrees, kinds_of, read
 from dtnumba.tables.cells import cells_of
 from dtnumba.tables.table import Table
 from dtnumba.trees.layout import n_entries
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.export.reading import Columns
+    from dtnumba.trees.layout import Trees
 
 _MOST_CUTS, _MOST_LEVELS = 4000, 500  # tried by themselves; of more, so many spread evenly
 _BLOCK = 1 << 16  # rows together
@@ -126,7 +127,7 @@ def verify(result: Any, model: Any, X: Any) -> Verified:
         _demand_same_columns(result.columns, read_model.columns)
         with np.errstate(over="ignore"):
             rows = np.ascontiguousarray(np.concatenate([codes, made]).astype(row_type))
-        if hasattr(result, "takes"):  # a network of booleans
+        if hasattr(result, "takes"):  # a network of booleans, or a formula of rows without missing values
             rows = np.ascontiguousarray(rows[result.takes(rows)])
         for start in range(0, len(rows), _BLOCK):
             _compare(result, model, rows[start : start + _BLOCK], start)
@@ -148,6 +149,9 @@ def _demand_same_columns(made: Columns, own: Columns) -> None:
 def _compare(result: Any, model: Any, rows: NDArray[Any], first: int) -> None:
     expected, found = model_answers(model, rows), result.run(AskedRows(rows, result.columns))
     pairs: list[tuple[str, Any, Any]] = []
+    if hasattr(result, "k"):  # a formula of one class
+        assert expected.codes is not None
+        expected = expected._replace(codes=(expected.codes == result.k).astype(np.int64))
     if expected.codes is not None and found.codes is not None:
         pairs.append(("label", expected.codes, found.codes))
     if found.numbers is not None:
@@ -169,6 +173,18 @@ def _compare(result: Any, model: Any, rows: NDArray[Any], first: int) -> None:
                 f"row {first + row} ({rows.dtype}): the model says {kind} {one[row].tolist()}, the export "
                 f"{other[row].tolist()}; {int((~same).sum())} of {len(rows)} rows differ; the row is {cells}"
             )
+
+
+def known_rows(trees: Trees, codes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return the rows without missing values in tested columns, and without categories that a node has no child for."""
+    used = np.unique(trees.feature[trees.feature >= 0])
+    own = np.asarray(codes, np.float64)
+    known = ~np.isnan(own[:, used]).any(axis=1)
+    for node in np.flatnonzero(kinds_of(trees) == MAP).tolist():
+        ways = trees.branch[trees.branch_start[node] : trees.branch_start[node + 1]]
+        met = np.flatnonzero(ways >= 0)
+        known &= np.isin(own[:, trees.feature[node]], met)
+    return np.asarray(known)
 
 
 def model_answers(model: Any, rows: NDArray[Any]) -> Replies:
