@@ -30,6 +30,7 @@ TREES = (
     "c45",
     "multiway",
     "start",
+    "shell",
 )
 CHOOSING = ("validation",)
 FORESTS = (

@@ -132,6 +132,12 @@ def test_ragged_lines_and_other_text_are_told_with_their_line(tmp_path, long_fil
         read_table(str(path))
 
 
+def test_blank_lines_before_the_names(tmp_path, long_files):
+    path = tmp_path / "table.csv"
+    path.write_text("\n" * 40 + "alpha,y\n" + "1,a\n" * 9)
+    assert len(read_table(str(path)).X) == 9
+
+
 def test_a_marker_that_looks_like_a_number_is_missing(tmp_path, long_files):
     path = tmp_path / "table.csv"
     path.write_text("alpha,y\n" + "1,a\n-999,b\n" * 20)

@@ -81,7 +81,8 @@ class CsvFile:
         encoding = encoding_of(file, reading.encoding)
         if encoding == "utf-8-sig":
             head = file.read(LONG_BYTES)
-            self._is_long = len(head) == LONG_BYTES and b'"' not in head and self.spelling.is_simple
+            is_plain = b'"' not in head and b"\n" in head.lstrip() and self.spelling.is_simple
+            self._is_long = len(head) == LONG_BYTES and is_plain
             self._bytes = byte_blocks(head.removeprefix(codecs.BOM_UTF8), file)
             text = self._kept_lines() if self._is_long else lines_of(self._bytes)
         else:
