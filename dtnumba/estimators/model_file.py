@@ -14,7 +14,7 @@ import numpy as np
 from dtnumba.estimators.bases.estimator import version
 from dtnumba.model_files.container import ModelFileError, read, write
 from dtnumba.model_files.objects import DUMPS, LOADS
-from dtnumba.model_files.values import NotStoredError, Reader, Writer
+from dtnumba.model_files.values import Absent, NotStoredError, Reader, Writer
 from dtnumba.prediction.forest_view import ForestView
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.rules.view import RuleList
@@ -161,6 +161,16 @@ LEARNERS = {
     "RuleSetClassifier": _Stores("rule_set", _SEEN | _CLASSES | _RULES, _NAMES),
 }
 
+_OF_FITS = {"criterion", "prune"}  # whose names may have been registered by a program of the user
+
+
+def _check_asked(held: Mapping[str, Any], names: Any, model: Any, learner: str) -> None:
+    """Raise where a parameter is not legal, as ``fit`` would; what prediction does not read may be known elsewhere."""
+    for field in fields(model):
+        rule, value = field.metadata.get("rule"), held[field.name]
+        if field.name in names and field.name not in _OF_FITS and rule is not None and not isinstance(value, Absent):
+            rule.check(field.name, value, learner)
+
 
 def _class_of(learner: str) -> Any:
     return getattr(import_module(f"dtnumba.estimators.{LEARNERS[learner].module}"), learner)
@@ -182,6 +192,7 @@ def save_model(model: Any, path: Any, *, compact: bool = False) -> None:
     stores, writer, held = LEARNERS[learner], Writer(DUMPS), vars(model)
     header: dict[str, Any] = {"made_by": f"dtnumba {version()}", "learner": learner}
     names = [field.name for field in fields(model)]
+    _check_asked(held, names, model, learner)
     header["parameters"] = {name: writer.parameter(f"parameters.{name}", held[name]) for name in names}
     header["learned"] = {}
     for name in (*stores.always, *stores.at_times):
@@ -228,12 +239,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     absent = [name for name in stores.always if name not in learned]
     reader.demand(not unknown, f"a {learner} has no {unknown[:1]}")
     reader.demand(not absent, f"its {learner} has not learned {absent[:1]}")
-    model = cls(**{name: reader.value(said) for name, said in given.items()})
+    with reader.objecting("parameters"):
+        model = cls(**{name: reader.value(said) for name, said in given.items()})
+        _check_asked(vars(model), given, cls, learner)
     found: dict[str, Any] = {}
     for name, test in (stores.always | stores.at_times).items():
         if name in learned:
-            found[name] = reader.value(learned[name])
-            reader.demand(test(found[name], found), f"{name} of its {learner} is not what it must be")
+            with reader.objecting(name):
+                found[name] = reader.value(learned[name])
+                reader.demand(test(found[name], found), f"{name} of its {learner} is not what it must be")
     vars(model).update(found)
     return model
 

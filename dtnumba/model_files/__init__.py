@@ -5,6 +5,7 @@ values        parameters and learned attributes as JSON and arrays, of a closed 
 columns       one array in the narrowest form that gives it back to the bit
 tree_columns  Trees as columns, and back
 node_sums     the columns that explain trees, and the rules by which they follow from the leaves
+few_rows      a few rows through the trees of a mapped file
 stored_views  trees and forests of a file, made when they are asked for
 objects       what models hold beside numbers: trees, rules, criteria, pruners, ways of drawing
 """

@@ -24,12 +24,11 @@ def narrowed(column: NDArray[Any]) -> NDArray[Any]:
     wide, whole = np.ascontiguousarray(column), column
     if column.dtype.kind == "f":
         first = wide.reshape(-1)[:_SAMPLE]
-        if not _are_same(first.astype(np.float32), first):
-            return wide
-        with np.errstate(invalid="ignore"):
-            whole = wide.astype(np.int64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not _are_same(first.astype(np.float32), first):
+                return wide
+            whole, narrow = wide.astype(np.int64), wide.astype("<f4")
         if not _are_same(whole, wide):
-            narrow = wide.astype("<f4")
             return narrow if column.dtype.itemsize == 8 and _are_same(narrow, wide) else wide
     low, high = int(whole.min()), int(whole.max())
     for dtype in _NARROW:

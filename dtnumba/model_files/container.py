@@ -130,8 +130,9 @@ class Content:
         if self._checksums is None:
             return
         one = self.stored(name)
-        at = one.offset + items * one.dtype.itemsize
-        blocks = np.unique(at // BLOCK)
+        size = one.n_bytes // max(one.shape[0], 1)
+        first = one.offset + items * size
+        blocks = np.unique(np.concatenate([first // BLOCK, (first + max(size, 1) - 1) // BLOCK]))
         self._verify_blocks(blocks[~self._is_verified[blocks]])
 
     def _verify_blocks(self, blocks: NDArray[np.int64]) -> None:
@@ -267,7 +268,7 @@ def _aligned(n_bytes: int) -> int:
 
 
 def _parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of a file, in order."""
+    """Yield the bytes of a file, in order; arrays are read where they are."""
     table: dict[str, Any] = {}
     end = 0
     for name, array in arrays.items():
@@ -279,16 +280,36 @@ def _parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Iterator[
             f"save: the header of the file would have {len(text)} bytes, and may have {HEADER_BYTES}: parameters that "
             "are long lists, dicts or texts are stored in it; pass arrays instead"
         )
-    data = np.zeros(end, np.uint8)
-    for (_, _, offset), array in zip(table.values(), arrays.values(), strict=True):
-        data[offset : offset + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    body = memoryview(data.data)
-    checksums = np.array([zlib.crc32(body[k : k + BLOCK]) for k in range(0, end, BLOCK)], "<u4").tobytes()
+    checksums = _checksums(arrays, end)
     preamble = _PREAMBLE.pack(MAGIC, FILE_FORMAT, BLOCK, len(text), end, zlib.crc32(text), zlib.crc32(checksums))
     yield preamble.ljust(ALIGNMENT, b"\0")
     yield text.ljust(_aligned(len(text)), b" ")
-    yield body
+    yield from _body(arrays)
     yield checksums
+
+
+def _body(arrays: dict[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of all arrays, end to end."""
+    for array in arrays.values():
+        if array.nbytes:
+            yield memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        yield bytes(_aligned(array.nbytes) - array.nbytes)
+
+
+def _checksums(arrays: dict[str, NDArray[Any]], n_bytes: int) -> bytes:
+    """Return the checksum of each block of the arrays."""
+    found, own, filled = np.empty(-(-n_bytes // BLOCK), "<u4"), 0, 0
+    k = 0
+    for part in _body(arrays):
+        at = 0
+        while at < len(part):
+            taken = part[at : at + BLOCK - filled]
+            own, at, filled = zlib.crc32(taken, own), at + len(taken), filled + len(taken)
+            if filled == BLOCK:
+                found[k], k, own, filled = own, k + 1, 0, 0
+    if filled:
+        found[k] = own
+    return found.tobytes()
 
 
 def write(path: Any, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:

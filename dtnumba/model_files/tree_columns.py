@@ -132,6 +132,11 @@ class StoredTrees:
         return int(self.said["n_nodes"])
 
     @property
+    def is_read(self) -> bool:
+        """Whether the trees were made already."""
+        return self._walked is not None or self._whole is not None
+
+    @property
     def is_two_way(self) -> bool:
         """Whether every inner node has two children and missing_left alone says where missing values go."""
         return bool(self.said["is_two_way"])
@@ -317,8 +322,19 @@ class StoredTrees:
         else:
             value, row = node_sums.leaf_rows(self, n_leaves)
         fits = (len(row) or len(value)) == n_leaves and (not len(row) or int(row.max()) < len(value))
-        demand(fits and np.isfinite(value).all(), "its leaves have no values that are finite numbers")
+        demand(fits and self.are_values(value), "its leaves have no values that are finite numbers, or shares")
         return value, row
+
+    def are_values(self, value: NDArray[np.float64]) -> bool:
+        """Tell whether rows are finite numbers, and of classes shares: where one has all, the others have none."""
+        legal, first = bool(np.isfinite(value).all()), 0
+        for k in self.n_classes:
+            own = value[:, first : first + k]
+            if k > 1 and legal:
+                is_all = (own == 1.0).any(axis=1)
+                legal = bool(((own >= 0.0) & (own <= 1.0)).all()) and bool((own[is_all].sum(axis=1) == 1.0).all())
+            first += k
+        return legal
 
 
 def _cuts_at(bits: Any, reader: Reader, n_features: int) -> Any:
