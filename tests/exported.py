@@ -85,6 +85,8 @@ KINDS = {
         "labels",
         object,
     ),
+    "forest, fractional": (RandomForestClassifier(missing="fractional", **FOREST, **CATEGORIES), "two", object),
+    "forest, surrogates": (RandomForestRegressor(missing="surrogate", **FOREST, **CATEGORIES), "number", object),
     "forest, multiway": (RandomForestClassifier(categorical_split="multiway", **FOREST, **CATEGORIES), "two", object),
     "forest, two outputs": (RandomForestClassifier(**FOREST), "both labels", np.float64),
     "forest of one": (RandomForestClassifier(n_estimators=1, random_state=0), "two", np.float64),

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.prediction.packed_forest import says_second
 from dtnumba.rules.text import names_of
 from dtnumba.tables.costs import LeastCost, commonest
 from dtnumba.trees.layout import BY_SHARE, LEAF, STAYS, last_children, n_entries, node_values
@@ -145,6 +144,8 @@ def _row_types(at: dict[int, NDArray[np.float64]], bits: int) -> tuple[np.dtype[
 
 
 def _read_trees(model: Any, bits: int) -> ReadTrees:
+    from dtnumba.prediction.packed_forest import says_second
+
     given: Trees = model.trees_
     asked = {b: as_asked(given, b) for b in (32, 64)}
     columns = _columns(model, _row_types({b: trees.threshold for b, trees in asked.items()}, bits))

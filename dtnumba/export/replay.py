@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from dtnumba.export.reading import Columns
     from dtnumba.trees.layout import Trees
 
-_MOST_CUTS, _MOST_LEVELS = 4000, 500  # tried by themselves; of more, so many spread evenly
+# So many cuts and categories are tried by themselves; of more, so many of each column, spread evenly.
+_MOST_CUTS, _MOST_LEVELS, _FEWEST = 20_000, 500, 50
 _BLOCK = 1 << 16  # rows together
 
 
@@ -210,11 +211,10 @@ def hard_rows(read_model: ReadTrees | ReadRules, codes: NDArray[np.float64]) -> 
     """Return rows that are hard on an export: each is a row of the caller with one value changed, or several."""
     p = len(read_model.columns.names)
     features, values = [], []
-    for feature, cuts in cuts_by_feature(read_model):
-        levels = read_model.columns.levels[feature]
-        if levels is None:
-            values.append(_beside(cuts))
-            features.append(np.full(len(values[-1]), feature))
+    found = [one for one in cuts_by_feature(read_model) if read_model.columns.levels[one[0]] is None]
+    for feature, cuts in found:
+        values.append(_beside(cuts, max(_MOST_CUTS // len(found), _FEWEST)))
+        features.append(np.full(len(values[-1]), feature))
     for feature, levels in enumerate(read_model.columns.levels):
         if levels is None:
             own = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0])
@@ -237,10 +237,10 @@ def _some(values: NDArray[np.float64], most: int) -> NDArray[np.float64]:
     return values[np.unique(np.linspace(0, max(len(values) - 1, 0), min(most, len(values))).astype(np.int64))]
 
 
-def _beside(cuts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _beside(cuts: NDArray[np.float64], most: int) -> NDArray[np.float64]:
     """Return cuts and the numbers next to them, in float64 and in float32."""
     with np.errstate(over="ignore", invalid="ignore"):
-        cuts = _some(np.unique(cuts[~np.isnan(cuts)]), _MOST_CUTS)
+        cuts = _some(np.unique(cuts[~np.isnan(cuts)]), most)
         narrow = cuts.astype(np.float32)
         sides = [np.nextafter(own, own.dtype.type(end)) for own in (cuts, narrow) for end in (-np.inf, np.inf)]
         return np.concatenate([cuts, narrow.astype(np.float64), *(side.astype(np.float64) for side in sides)])

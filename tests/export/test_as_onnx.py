@@ -20,7 +20,7 @@ pytestmark = [
 ]
 NO_TREES = {"rules", "rules, votes", "decision list"}
 NO_NODES = {"fractional", "fractional, a number", "c45", "c45, float32", "c45, laplace", "forest, fractional, hard"}
-NO_NODES |= {"intervals", "surrogates", "surrogates, numbers"}
+NO_NODES |= {"forest, fractional", "forest, surrogates", "intervals", "surrogates", "surrogates, numbers"}
 OF_NUMBERS = {
     *("tree, numbers", "tree, float32", "stump", "leaf", "regression, two outputs", "extra tree, a number"),
     *("forest, two classes", "forest, two outputs", "forest of one", "extra trees", "extra trees, numbers"),

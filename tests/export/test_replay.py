@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from exported import made
+from exported import fitted, made
 
+import dtnumba
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export
 from dtnumba.export.reading import read
 from dtnumba.export.replay import hard_rows
@@ -47,6 +48,19 @@ def test_another_model_is_another():
         export.verify(export.python(tree), other, [[1.0]])
     with pytest.raises(TypeError, match="must be what a function of export has returned"):
         export.verify("text", tree, [[1.0]])
+
+
+@pytest.mark.parametrize("name", ["tree", "forest, two classes", "multiway", "regression"])
+def test_compact_models_and_models_from_files_are_written_alike(name, tmp_path):
+    model, X = fitted(name)
+    before = export.python(model, "numpy"), export.c(model), export.sql(model)
+    model.save(tmp_path / "model")
+    loaded = dtnumba.load(tmp_path / "model")
+    assert (export.python(loaded, "numpy"), export.c(loaded), export.sql(loaded)) == before
+    model.compact()
+    assert (export.python(model, "numpy"), export.c(model), export.sql(model)) == before
+    for result in (before[0], export.json(model), export.json(loaded)):
+        assert export.verify(result, model, X)
 
 
 def test_rows_that_are_made_are_hard():
