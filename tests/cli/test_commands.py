@@ -256,10 +256,10 @@ def test_standard_input_and_a_reader_that_has_seen_enough(saved, table):
     assert done.stdout.count(b"\n") == 41
     zipped = shell("predict", path, "-", stdin=gzip.compress(ROWS.encode()))
     assert zipped.stdout == done.stdout
-    big = shell("predict", path, "-", stdin=(ROWS + ROWS.partition("\n")[2] * 2000).encode())
+    big = shell("predict", path, "-", stdin=(ROWS + ROWS.partition("\n")[2] * 400).encode())
     assert big.returncode == 0
     command = f"{sys.executable} -m dtnumba predict {path} - | head -n 1"
-    text = (ROWS + ROWS.partition("\n")[2] * 2000).encode()
+    text = (ROWS + ROWS.partition("\n")[2] * 400).encode()
     piped = subprocess.run(command, shell=True, input=text, capture_output=True, check=False)  # noqa: S602
     assert piped.stdout == b"prediction\n"
     assert b"Traceback" not in piped.stderr
@@ -377,3 +377,74 @@ def test_cells_are_those_of_the_csv_module(tmp_path_factory, rows, block):
         cells = [None if Spelling().is_missing(row[j]) else row[j].strip() for row in raw_rows]
         levels = raw.levels[j] or []
         assert [None if x != x else levels[int(x)] for x in raw.X[:, j].tolist()] == cells
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".arrow"])
+def test_other_files_get_the_answers_of_text(saved, run, table, tmp_path, suffix):
+    pa = pytest.importorskip("pyarrow")
+    feather, parquet = pytest.importorskip("pyarrow.feather"), pytest.importorskip("pyarrow.parquet")
+    rows = [line.split(",") for line in ROWS.splitlines()[1:]]
+    when, colour, size, _ = zip(*rows, strict=True)
+    days = pa.array(when).cast(pa.date32())
+    colours = pa.chunked_array([pa.array(colour[:15]).dictionary_encode(), pa.array(colour[15:]).dictionary_encode()])
+    arrow = pa.table({"size": pa.array(size).cast(pa.float32()), "colour": colours, "extra": [[1]] * 40, "when": days})
+    path = str(tmp_path / f"table{suffix}")
+    if suffix == ".parquet":
+        parquet.write_table(arrow, path, row_group_size=7)
+    elif suffix == ".feather":
+        feather.write_feather(arrow.combine_chunks(), path)
+    else:
+        with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, arrow.schema) as writer:
+            writer.write_table(arrow.unify_dictionaries(), max_chunksize=9)
+    model = saved()
+    code, out, err = run("predict", model, path)
+    assert code == 0
+    assert "the model does not know extra" in err
+    assert out == run("predict", model, table)[1]
+    numbers = pa.table({"size": [1.0], "colour": ["red"], "when": [1]})
+    parquet.write_table(numbers, tmp_path / "numbers.parquet")
+    code, _, err = run("predict", model, tmp_path / "numbers.parquet")
+    assert code == 1
+    assert "column 'when' holds 1 (int64), and the model takes a date there" in err
+
+
+def test_a_model_of_an_array_takes_columns_as_they_stand(run, tmp_path):
+    X = np.array([[k, k % 3] for k in range(30)], float)
+    model = dtnumba.DecisionTreeClassifier(categorical_features=[1]).fit(X, (X[:, 0] > 9) & (X[:, 1] != 2))
+    saved, table = tmp_path / "array.model", tmp_path / "rows.csv"
+    model.save(saved)
+    lines = [f"{a:g},{b:g}" for a, b in X.tolist()]
+    table.write_text("\n".join(lines))
+    code, out, _ = run("predict", saved, table, "--no-header")
+    assert code == 0
+    assert out.splitlines()[1:] == [str(label) for label in model.predict(X).tolist()]
+    table.write_text("\n".join(["b,c", *lines]))
+    assert run("predict", saved, table)[1] == out
+    table.write_text("a,b,c\n1,2,3\n")
+    code, _, err = run("predict", saved, table)
+    assert code == 1
+    assert "no column is named 0, 1, which the model was trained on; there are a, b, c" in err
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a pipe that a signal finds open")
+def test_a_process_that_is_killed_leaves_the_file_as_it_was(saved, tmp_path):
+    out = tmp_path / "out.csv"
+    out.write_text("what was there")
+    command = [sys.executable, "-m", "dtnumba", "predict", str(saved()), "-", "--out", str(out)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        process.stdin.write((ROWS + ROWS.partition("\n")[2] * 400).encode())
+        process.stdin.flush()
+        process.kill()
+    assert out.read_text() == "what was there"
+
+
+def test_ctrl_c_ends_quietly_and_writes_nothing(saved, table, tmp_path, monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "out.csv"
+    path = str(saved())
+    monkeypatch.setattr("dtnumba.cli.predict.AnswerLines.of", interrupt)
+    assert main(["predict", path, table, "--out", str(out)]) == 130
+    assert capsys.readouterr().err.endswith("dtnumba predict: interrupted\n")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["table.csv", "tree.model"]
