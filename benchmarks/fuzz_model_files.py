@@ -104,7 +104,7 @@ def edited(text, draw):
                 other = other[key]
             owner[way[-1]] = json.loads(json.dumps(other))
         else:
-            owner[way[-1]] = draw.choice(_HOSTILE)
+            owner[way[-1]] = json.loads(json.dumps(draw.choice(_HOSTILE)))
         if not isinstance(header, dict):
             break
     return json.dumps(header).encode()

@@ -36,6 +36,7 @@ _SMALL = 1 << 22  # bytes of a file that is read at once
 _PREAMBLE = struct.Struct("<8sIIQQII")  # magic, format, block, header bytes, array bytes, checksums of header and table
 _TYPES = ("<f8", "<f4", "<f2", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1")
 _DTYPES = {name: np.dtype(name) for name in _TYPES}
+_IS_POSIX = os.name == "posix"
 _UNFINISHED = ".unfinished"
 _COPY = "copy the file again, or save the model again"
 
@@ -317,33 +318,47 @@ def write(path: Any, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) ->
     place = path_of(path, "pass the path of a file to write")
     parts, place = list(_parts(header, arrays)), place.resolve()
     _sweep(place)
-    unfinished = place.with_name(f".{place.name}.{secrets.token_hex(8)}{_UNFINISHED}")
-    file = unfinished.open("xb")
+    unfinished, file = _begun(place)
     try:
         with file:
-            _claim(file)
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
-        if place.exists():
-            unfinished.chmod(place.stat().st_mode & 0o777)
-        unfinished.replace(place)
+            if place.exists():
+                unfinished.chmod(place.stat().st_mode & 0o777)
+            if _IS_POSIX:  # while it is claimed
+                unfinished.replace(place)
+        if not _IS_POSIX:  # where a file that is open cannot be renamed
+            unfinished.replace(place)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
     _sync_folder(place.parent)
 
 
-def _claim(file: IO[bytes]) -> bool:
-    """Mark an unfinished file as one that somebody writes, for as long as it is open; False where somebody does."""
+def _begun(place: Path) -> tuple[Path, IO[bytes]]:
+    """Return a new unfinished file that is this process's own."""
+    while True:
+        unfinished = place.with_name(f".{place.name}.{secrets.token_hex(8)}{_UNFINISHED}")
+        file = unfinished.open("xb")
+        if _claim(file) is not False and unfinished.exists():
+            return unfinished, file
+        file.close()  # another process, which is sweeping, was here before it was claimed
+        unfinished.unlink(missing_ok=True)
+
+
+def _claim(file: IO[bytes]) -> bool | None:
+    """Mark a file as one that is written, for as long as it is open; False where somebody has, None where none can."""
     try:
         import fcntl
     except ImportError:  # Windows, where nobody can remove a file that is open
-        return True
+        return None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:  # some file systems cannot
+        return None
     return True
 
 
@@ -351,9 +366,13 @@ def _sweep(place: Path) -> None:
     """Remove what was left of a file by processes that were killed while they wrote it."""
     for one in place.parent.iterdir():
         if one.name.startswith(f".{place.name}.") and one.name.endswith(_UNFINISHED):
-            with suppress(OSError), one.open("rb") as file:
-                if _claim(file):
+            with suppress(OSError):
+                if not _IS_POSIX:
                     one.unlink()
+                    continue
+                with one.open("rb") as file:
+                    if _claim(file):
+                        one.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

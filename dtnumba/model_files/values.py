@@ -310,5 +310,7 @@ class Reader:
             yield
         except ModelFileError:
             raise
+        except MemoryError as error:
+            raise self.content.wrong(f"its {what} take more memory than there is") from error
         except (ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError) as error:
             raise self.content.wrong(f"its {what} cannot be: {type(error).__name__}: {error}") from error

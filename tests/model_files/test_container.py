@@ -186,6 +186,17 @@ def test_processes_that_are_killed_while_they_save_leave_whole_files_and_no_litt
     assert [one.name for one in tmp_path.iterdir()] == ["model"]
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="as above")
+def test_processes_that_save_under_one_name_do_not_disturb_each_other(tmp_path):
+    path = tmp_path / "model"
+    code = WRITER.replace("1_000_000", "150").replace("50_000", "500")
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.DEVNULL) for _ in range(3)]
+    assert [one.wait(timeout=100) for one in writers] == [0, 0, 0]
+    content = read(path)
+    assert (content.array("a") == content.header["i"]).all()
+    assert [one.name for one in tmp_path.iterdir()] == ["model"]
+
+
 def test_the_rights_of_a_file_stay_and_links_lead_on(tmp_path):
     path, link = tmp_path / "model", tmp_path / "link"
     write(path, {}, {})
