@@ -8,6 +8,7 @@ import numpy as np
 
 from dtnumba.export.reading import AMONG, MAP, THRESHOLD, ExportError, Nodes, ReadTrees, Test, read_trees, refuse
 from dtnumba.export.replay import AskedRows, Replies, Verified, verify
+from dtnumba.rules.text import word
 from dtnumba.tables.cells import values_of
 from dtnumba.trees.layout import n_entries
 
@@ -64,6 +65,18 @@ class Network:
         """Say how many units the layers have."""
         sizes = ", ".join(str(len(layer.thresholds)) for layer in self.layers)
         return f"<network of {len(self.inputs)} inputs and {len(self.layers)} layers of {sizes} units>"
+
+    def __str__(self) -> str:
+        """Write every unit as a sum of inputs and its threshold, a line each, and what the leaves say."""
+        lines, names = [repr(self)], [word(name) for name in self.inputs]
+        for k, layer in enumerate(self.layers):
+            units = [f"{'abc'[k]}{unit}" for unit in range(len(layer.thresholds))]
+            for unit, weights, threshold in zip(units, layer.weights, layer.thresholds.tolist(), strict=True):
+                terms = [f"{weights[at]:+.17g} {names[at]}" for at in np.flatnonzero(weights).tolist()]
+                lines.append(f"{unit} fires where {' '.join(terms) or '0'} >= {threshold!r}")
+            names = units
+        lines += [f"leaf {at} says {said}" for at, said in enumerate(self.values.tolist())]
+        return "\n".join(lines) + "\n"
 
     def takes(self, codes: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which rows it is for: with ``boolean`` those of 0 and 1 in the columns that are tested."""

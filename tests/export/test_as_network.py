@@ -68,3 +68,13 @@ def test_numbers_are_three_layers_and_categories_two():
     numbers = export.network(DecisionTreeRegressor().fit(X, [1.0, 2.0, 3.0, 4.0]))
     assert len(numbers.layers) == 2  # tests and leaves: what leaves say is added up by no threshold
     assert numbers.predict(X).tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_it_prints_every_unit():
+    X = np.array([[1.0, 0], [2.0, 1], [3.0, 2], [4.0, 1]])
+    net = export.network(DecisionTreeClassifier().fit(X[:, :1], ["a", "a", "b", "b"]))
+    lines = str(net).splitlines()
+    assert lines[0] == repr(net)
+    assert any(line.startswith("a0 fires where -1 x0 ") and line.endswith(">= -2.5") for line in lines)
+    assert sum(" fires where " in line for line in lines) == sum(len(layer.thresholds) for layer in net.layers)
+    assert lines[-1].startswith("leaf 1 says [")
