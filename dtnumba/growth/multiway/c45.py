@@ -79,10 +79,10 @@ class QuinlanRatio(_QuinlanFields):
         return -share * math.log2(share) if share > 0.0 else 0.0
 
     def is_parted(self, feature, last, following):
-        # In a small node codes lie far apart, and what is not read cannot be waited for.
-        return following - last >= self.far[feature] or following - last >= np.int64(
-            self.steps[self.first_code[feature] + last]
-        )
+        return following - last >= np.int64(self.steps[np.uint64(self.first_code[feature] + last)])
+
+    def surely_parted(self, feature):
+        return np.int64(self.far[feature])
 
     def least_side(self, weight):
         least = _LEAST_SHARE * weight / self.n_classes

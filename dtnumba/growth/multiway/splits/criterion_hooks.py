@@ -5,7 +5,9 @@ A criterion that has these methods decides; for the others all cuts are candidat
 
 is_parted(feature, last, following) -> bool
     Whether a cut between two codes of a number is a candidate. Its cuts are found by ``entropy_cut``, and the criterion
-    has the terms of entropy.
+    the terms of entropy.
+surely_parted(feature) -> int
+    Codes so far apart are parted; where these are far from each other in memory, ``is_parted`` is not asked.
 least_side(weight) -> float
     Weight that each side of a candidate must have, of a node where rows of this weight have a value.
 min_margin(weight) -> float
@@ -17,11 +19,17 @@ selection_score(score, below, above, weight_below, weight_above, weight) -> floa
     What one category against the rest is chosen by, given its score and the weight of the node.
 """
 
+import numpy as np
+
 from dtnumba.runtime.kernels import by_type
 
 
 def _every_cut(criterion, feature, last, following):
     return True
+
+
+def _all_codes(criterion, feature):
+    return np.int64(1)
 
 
 def _any_weight(criterion, weight):
@@ -40,7 +48,8 @@ def _score_alone(criterion, score, below, above, weight_below, weight_above, wei
     return score
 
 
-is_parted, least_side = by_type("is_parted", _every_cut), by_type("least_side", _any_weight)
+is_parted, surely_parted = by_type("is_parted", _every_cut), by_type("surely_parted", _all_codes)
+least_side = by_type("least_side", _any_weight)
 min_margin = by_type("min_margin", _no_lead)
 penalised_gain = by_type("penalised_gain", _free)
 selection_score = by_type("selection_score", _score_alone)

@@ -168,10 +168,11 @@ def _best_with_missing(work, line):
 
 @inline
 def _cut_of_two(target, work, line):
-    """Do as ``_cut_of_any`` for two classes: what changes from key to key are two numbers, not written to memory."""
+    """Do as ``_cut_of_any`` for two classes: what changes from key to key are three numbers, not written to memory."""
     keys, first, n, in_table, start, one = line
     sides, limits, weights, table = work.scratch.sides, work.limits, work.grown.weight, work.scratch.table
     bar, scale, best, parts = NO_GAIN, 0.0, np.int64(-1), work.grown.part
+    best_below, best_ones, best_rows = 0.0, 0.0, 0.0
     zeros, ones, rows = sides[col.PRESENT_SUMS, 0], sides[col.PRESENT_SUMS, 1], 0.0
     in_all, ones_below, below, all_rows = zeros + ones, 0.0, 0.0, rows_of(target, sides, col.PRESENT_SUMS)
     in_parts = len(parts) > 0 and not one
@@ -201,12 +202,15 @@ def _cut_of_two(target, work, line):
         if found > bar:
             scale = max(scale, abs(found))
             bar, best = found + TIE * scale, np.int64(i)
+            best_below, best_ones, best_rows = below, ones_below, rows
+    own = sides[col.BELOW]
+    own[0], own[1], own[2], own[3] = best_below - best_ones, best_ones, best_below, best_rows
     return best
 
 
 @inline
 def _cut_of_any(target, work, line):
-    """Return the last group or key below the best cut, -1 where none is legal."""
+    """Return the last group or key below the best cut, -1 where none is legal; side BELOW becomes its sums."""
     sides = work.scratch.sides
     keys, first, n, in_table, start, one = line
     bar, scale, best = NO_GAIN, 0.0, np.int64(-1)
@@ -226,6 +230,12 @@ def _cut_of_any(target, work, line):
         if found > bar:
             scale = max(scale, abs(found))
             bar, best = found + TIE * scale, np.int64(i)
+    clear(sides, col.BELOW)
+    for i in range(best + 1):
+        if in_table:
+            add_sums(work.scratch.table, i, sides, col.BELOW)
+        else:
+            add_key(target, work, sides, col.BELOW, keys[first + i], start, one)
     return best
 
 
@@ -236,21 +246,15 @@ _cut_of_classes = by_class(lambda cls: cls is ClassSums, _cut_of_two, _cut_of_an
 def _best_of_present(work, line):
     """Write the threshold of largest score for the rows that have a value; return 2, or 0 where none is legal."""
     scratch, sides, target = work.scratch, work.scratch.sides, work.target
-    keys, first, _, in_table, start, one = line
+    keys, first, _, in_table, _, _ = line
     is_two = work.rules.of_classes == 1 and len(target.offsets) == 2 and target.offsets[1] == 2
     best = _cut_of_classes(target, work, line) if is_two else _cut_of_any(target, work, line)
     if best < 0:
         return np.int64(0)
-    clear(sides, col.BELOW)
     if in_table:
         write_one_cut(scratch, scratch.code[best], scratch.code[best + 1])
     else:
         write_one_cut(scratch, code_of(keys[first + best]), code_of(keys[first + best + 1]))
-    for i in range(best + 1):
-        if in_table:
-            add_sums(scratch.table, i, sides, col.BELOW)
-        else:
-            add_key(target, work, sides, col.BELOW, keys[first + i], start, one)
     copy_sums(sides, col.BELOW, scratch.table, 0)
     for s in range(sides.shape[1]):
         scratch.table[1, s] = sides[col.PRESENT_SUMS, s] - sides[col.BELOW, s]
