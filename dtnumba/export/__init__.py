@@ -7,6 +7,7 @@ as_network  ``network``: threshold units
 as_onnx     ``onnx``: a graph of ONNX
 as_treelite  ``treelite``: a model of treelite
 as_dot      ``dot``: text of Graphviz
+as_html     ``html``: a page
 as_sql      ``sql``: one query
 as_rules    ``rules``: sentences, a rule a line
 as_dnf      ``dnf``: when a tree predicts a class, as an "or" of "and"s
@@ -15,6 +16,7 @@ as_text     ``text``: a tree as an outline
 reading    a fitted model as every exporter reads it, and the error of what a format cannot say
 replay     ``verify``: what was written, run again and held against the model
 languages  what exporters share of the languages that they write
+pictures   what pictures of models share
 """
 
 from typing import TYPE_CHECKING
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from dtnumba.export.as_dnf import Formula as Formula
     from dtnumba.export.as_dnf import dnf as dnf
     from dtnumba.export.as_dot import dot as dot
+    from dtnumba.export.as_html import html as html
     from dtnumba.export.as_json import JsonModel as JsonModel
     from dtnumba.export.as_json import from_json as from_json
     from dtnumba.export.as_json import json as json
@@ -59,6 +62,7 @@ _HOME = {
     "dnf": "as_dnf",
     "dot": "as_dot",
     "from_json": "as_json",
+    "html": "as_html",
     "json": "as_json",
     "network": "as_network",
     "onnx": "as_onnx",

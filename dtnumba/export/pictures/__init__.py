@@ -1,0 +1,9 @@
+"""What pictures of models share.
+
+tidy          where nodes stand: a layout without overlap, in linear time
+words         what a node and the way to it say, in few words
+facts         parameters, and what a fit has found
+node_columns  nodes as short columns, which a page reads
+page_parts    a page of its parts: data, style, program
+rule_table    rules as a table of a page
+"""
