@@ -54,7 +54,7 @@ Columns are found by name, whatever their order.
     "dtnumba show": """\
 usage: dtnumba show MODEL [--levels N]
 
-What a saved model says: the top of its tree, or its rules.
+What a saved model says: the top of its tree, or of its first tree; its rules.
 
   --levels N        levels below the root (default: 3)
 """,
@@ -69,7 +69,8 @@ usage: dtnumba convert MODEL --to FORMAT [--out OUT] [--set NAME=VALUE]
 A saved model in another format, on standard output. A model that the format
 cannot say exactly is an error.
 
-  --to FORMAT       a function of dtnumba.export, such as rules or json
+  --to FORMAT       c, dnf, dot, json, network, onnx, python, rules, sql, text
+                    or treelite
   --out OUT         write to a file instead, whole or not at all
   --set NAME=VALUE  an option of that function; repeatable
 """,

@@ -103,7 +103,7 @@ def columns_of(model: Any) -> Iterator[str]:
 
 
 def top(model: Any, levels: int = 3, with_missing: NDArray[np.bool_] | None = None) -> Iterator[str]:
-    """Yield the top of a tree as an outline, or the rules of a model that is no tree with two children a node."""
+    """Yield the top of a tree, or of the first tree of a forest, as an outline; rules as sentences."""
     tree, n = getattr(model, "tree_", None), int(model.n_features_in_)
     names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(n)])]
     categories = getattr(model, "categories_", None) or [None] * n
@@ -113,16 +113,12 @@ def top(model: Any, levels: int = 3, with_missing: NDArray[np.bool_] | None = No
         with_missing = np.ones(n, bool) if with_missing is None else with_missing
         yield from outline(tree, names, with_missing, classes, own, levels)
         return
-    if not hasattr(model, "estimators_"):
-        lines = iter(str(export.rules(model)).splitlines())
-        yield from islice(lines, MOST_LINES)
-        if next(lines, None) is not None:
-            yield "..."
-        return
-    yield "the first trees of the forest, and their roots"
-    for k, one in enumerate(islice(model.estimators_, 10)):
-        root = int(one.tree_.feature[0])
-        yield f"tree {k}: {one.tree_.node_count:,} nodes" + (f", first asks {names[root]}" if root >= 0 else "")
+    if hasattr(model, "estimators_"):
+        yield f"the first of {model.n_estimators_:,} trees"
+    lines = iter(export.text(model, max_depth=levels).splitlines())
+    yield from islice(lines, MOST_LINES)
+    if next(lines, None) is not None:
+        yield "..."
 
 
 def is_binary(tree: Any) -> bool:

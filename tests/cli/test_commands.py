@@ -166,6 +166,8 @@ def test_a_model_is_converted(saved, run, tmp_path):
     code, _, err = run("convert", path, "--to", "poem")
     assert code == 2
     assert "--to poem: no such format; there are " in err
+    for name in ("network", "c", "python", "json", "sql", "dot", "text"):
+        assert run("convert", path, "--to", name)[0] == 0
     assert run("convert", saved("forest"), "--to", "dnf", "--set", "class=big")[0] == 1
     code, _, err = run("convert", path, "--to", "dnf", "--set", "rhyme=yes")
     assert code == 2
