@@ -98,8 +98,8 @@ def growth_of_time(options):
     X, y = numbers(many)
     model = C45Classifier(prune=None, n_jobs=options.threads)
     warm(model, X, y)
-    times = in_turns({n: lambda n=n: model.fit(X[:n], y[:n]) for n in (few, many)}, {few: 3, many: 1})
-    power = math.log(times[many].median / times[few].median) / math.log(many / few)
+    times = in_turns({n: lambda n=n: model.fit(X[:n], y[:n]) for n in (few, many)}, {few: 4, many: 2})
+    power = math.log(min(times[many].seconds) / min(times[few].seconds)) / math.log(many / few)
     job = f"C4.5, from {few:,} to {many:,} rows: exponent of the time"
     return [
         at_most(options, job, str(times[few]), str(times[many]), power, 1.15, f"{model.n_leaves_:,} leaves", unit="")
