@@ -17,7 +17,7 @@ from dtnumba.tables.weights import are_whole
 from dtnumba.trees.layout import LEAF
 from dtnumba.trees.routing import child_number
 
-FRESH, ENTERED, DONE = 0, 1, 2
+FRESH, ENTERED, DECIDED = 0, 1, 2
 AHEAD = 16  # rows lie anywhere in memory: those that come next are asked for
 _LINE, _MOST_LINES = 64, 4  # bytes of a line, and how many of a row are asked for
 
@@ -45,7 +45,7 @@ class RaisingState(NamedTuple):
     stop: np.ndarray  # (m,) int64
     used: np.ndarray  # (m,) int64: how many cases are listed in front of those of the children
     floor: np.ndarray  # (1,) int64: how many cases are listed that all workers read
-    phase: np.ndarray  # (m,) int64: FRESH, ENTERED or DONE
+    phase: np.ndarray  # (m,) int64: FRESH, ENTERED or DECIDED
     next_child: np.ndarray  # (m,) int64: to look at
     has_parts: np.ndarray  # (m,) bool: whether cases of a node, or of one below it, go to several children in parts
     reached: np.ndarray  # (m,) int64: the last trial whose cases came to a node

@@ -22,7 +22,7 @@ import numpy as np
 
 from dtnumba.pruners.engines.case_lists import (
     AHEAD,
-    DONE,
+    DECIDED,
     ENTERED,
     FRESH,
     Cases,
@@ -262,7 +262,7 @@ def prune_by_cases(given, place, used, most):
         if state.phase[place] == FRESH:
             if not _arrive(work, place):
                 return np.int64(0)
-        elif state.phase[place] == DONE or state.is_leaf[node]:
+        elif state.phase[place] == DECIDED or state.is_leaf[node]:
             top -= 1
         elif state.next_child[place] <= trees.right[node]:
             path[top] = state.next_child[place]
@@ -276,7 +276,7 @@ def prune_by_cases(given, place, used, most):
                 state.phase[place] = FRESH
             else:
                 top -= 1
-    state.phase[first] = DONE
+    state.phase[first] = DECIDED
     return np.int64(1)
 
 
