@@ -52,8 +52,8 @@ class Options:
         given = ", ".join(f"{name}={value!r}" for name, value in shown.items())
         if splitter == "random":
             raise ValueError(
-                f"splitter='random' draws thresholds, and {given} asks for more: use splitter='best', or a random forest "
-                "in place of extra trees"
+                f"splitter='random' draws thresholds, and {given} asks for more: use splitter='best', or a random "
+                "forest in place of extra trees"
             )
         if splitter != "best":
             raise ValueError(f"splitter={splitter!r} splits in two, and {given} asks for more: use splitter='best'")
