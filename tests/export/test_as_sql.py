@@ -126,6 +126,9 @@ def test_postgresql_has_its_words():
         export.verify(query, model, X)
     forest = RandomForestRegressor(n_estimators=3, random_state=0).fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 3.0])
     assert "WITH RECURSIVE" in export.sql(forest, style="table", dialect="postgresql")
+    X = np.array([["a"], ["b"], ["c"]])
+    of_categories = export.sql(DecisionTreeClassifier().fit(X, [0, 1, 0]), style="table", dialect="postgresql")
+    assert "CAST(NULL AS double precision), CAST(NULL AS integer)" in of_categories  # else columns of text
 
 
 def test_what_no_query_can_say_is_named():

@@ -92,12 +92,13 @@ def _tables(words: Dialect, found: ReadTrees, p: str) -> tuple[str, bool]:
     below = np.where(kind == THRESHOLD, left.astype("U20"), _NULL)
     columns = [inner, trees.feature[inner], threshold, below[inner], otherwise[inner], absent[inner]]
     names = [f"{p}{name}" for name in ("node", "feature", "threshold", "below", "above", "absent")]
-    nodes = _values(f"{p}nodes", names, columns)
+    whole, real = "integer", "DOUBLE" if words.dialect == "duckdb" else "double precision"
+    nodes = _values(f"{p}nodes", names, columns, (whole, whole, real, whole, whole, whole))
     tests = list(_tests(words, found, kind, left))
     tables = [nodes]
     if tests:
         names = [f"{p}{name}" for name in ("node", "code", "low", "high", "child")]
-        tables.append(_values(f"{p}tests", names, list(zip(*tests, strict=True))))
+        tables.append(_values(f"{p}tests", names, list(zip(*tests, strict=True)), (whole, whole, real, real, whole)))
     tables.append(
         _values(f"{p}roots", [f"{p}tree", f"{p}node"], [list(range(trees.n_trees)), trees.root[:-1].tolist()])
     )
@@ -111,8 +112,12 @@ def _tables(words: Dialect, found: ReadTrees, p: str) -> tuple[str, bool]:
     return ",\n".join(tables), bool(tests)
 
 
-def _values(name: str, columns: Sequence[str], cells: Sequence[Any]) -> str:
+def _values(name: str, columns: Sequence[str], cells: Sequence[Any], types: Sequence[str] = ()) -> str:
+    """Return a table; its first row gives NULL a type, as PostgreSQL takes a column of NULL alone for text."""
     rows = list(zip(*cells, strict=True)) or [("-1", *[_NULL] * (len(columns) - 1))]
+    if types:
+        first = zip(rows[0], types, strict=True)
+        rows[0] = tuple(f"CAST({_NULL} AS {kind})" if str(cell) == _NULL else cell for cell, kind in first)
     listed = ",\n".join(f"({', '.join(map(str, row))})" for row in rows)
     return f"{name}({', '.join(columns)}) AS (VALUES\n{listed})"
 
