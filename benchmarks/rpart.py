@@ -24,6 +24,7 @@ class Data:
     def __init__(self, dtdata, folder, given):
         name = given["data"].removesuffix(".csv.gz").removesuffix(".npz")
         self.X, self.y, self.names, self.nominal = dtdata.matrix(folder, name, given["target"], given["dropped"])
+        self.categorical = np.flatnonzero(self.nominal).tolist() or None
         _, schema, _ = dtdata.load(folder, name)
         self.levels = {column["name"]: column.get("levels") for column in schema}
         self.classes = self.levels[given["target"]]
@@ -51,7 +52,7 @@ def fitted(given, data, criterion):
         min_samples_split=control["minsplit"],
         min_samples_leaf=control["minbucket"],
         max_depth=control["maxdepth"],
-        categorical_features=np.flatnonzero(data.nominal).tolist() or None,
+        categorical_features=data.categorical,
         n_jobs=1,
         **more,
     )

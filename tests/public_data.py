@@ -15,6 +15,16 @@ def kyphosis():
     return X, np.array([row["Kyphosis"] for row in rows])
 
 
+def named(name, words=()):
+    """Return the names of the columns, the table and the labels of a file; ``words`` are columns of text."""
+    with (DATA / name).open(newline="", encoding="utf-8") as file:
+        names, *rows = csv.reader(file)
+    X = np.array(rows, object)[:, :-1]
+    for j, column in enumerate(names[:-1]):
+        X[:, j] = [None if x == "NA" else x if column in words else float(x) for x in X[:, j]]
+    return names[:-1], X, np.array([row[-1] for row in rows])
+
+
 def train_rows(n):
     """The rows on which rpart was run: two of three, by a hash of their number."""
     return ((np.arange(n, dtype=np.uint64) * np.uint64(2654435761)) % np.uint64(2**32) >> np.uint64(16)) % 3 != 2

@@ -11,10 +11,11 @@ as_html     ``html``: a page
 as_sql      ``sql``: one query
 as_rules    ``rules``: sentences, a rule a line
 as_dnf      ``dnf``: when a tree predicts a class, as an "or" of "and"s
-as_text     ``text``: a tree as an outline
+as_text     ``text``: a tree as an outline, or as other programs print it
 
 reading    a fitted model as every exporter reads it, and the error of what a format cannot say
 replay     ``verify``: what was written, run again and held against the model
+text_styles  the styles of other programs in ``text``
 languages  what exporters share of the languages that they write
 pictures   what pictures of models share
 """

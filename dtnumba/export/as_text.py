@@ -1,4 +1,4 @@
-"""Trees as indented text, one line a node."""
+"""Trees as indented text, one line a node, and in the styles of other programs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from dtnumba.export.reading import ReadRules, ReadTrees, read
+from dtnumba.export.reading import ExportError, ReadRules, ReadTrees, codes_of, read
+from dtnumba.export.text_styles.printed import Printed
 from dtnumba.rules.paths import test_of
 from dtnumba.rules.text import Words, sentence, word
 from dtnumba.trees.layout import last_children, node_values
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-OUTLINES = ("outline",)
+STYLES = ("outline", "rpart", "weka", "c50")
+OUTLINE_LEVELS = 12  # that a line names
 SHOWN_CLASSES = SHOWN_LEVELS = 4
 ROWS_COLUMN = 48  # where the number of rows stands, if the conditions leave room
 
@@ -116,15 +118,27 @@ class Told:
         The trees.
     model : fitted estimator
         The model that they are of.
+    names : sequence of str, optional
+        What columns are called; by default as in ``fit``.
+    max_levels : int, optional
+        How many levels of a category are named before the others are counted; by default all.
 
     """
 
-    def __init__(self, found: ReadTrees, model: Any) -> None:
+    def __init__(
+        self,
+        found: ReadTrees,
+        model: Any,
+        names: Sequence[str] | None = None,
+        max_levels: int | None = None,
+    ) -> None:
         self.found, self._trees, self._last = found, model.trees_, last_children(found.trees)
-        self._value = node_values(self._trees)
+        self._value, self._rule, self._most = node_values(self._trees), model.label_rule, max_levels
         levels = found.columns.levels
-        self._words = Words(found.columns.names, levels, None, self._trees.cuts_at)
+        self._words = Words(found.columns.names if names is None else list(names), levels, None, self._trees.cuts_at)
         self._n_levels = [0 if own is None else len(own) for own in levels]
+        rows = self._trees.n_samples
+        self._is_weighed = len(rows) > 0 and not np.allclose(self._trees.weight, rows, rtol=1e-9)
 
     def roots(self, tree: int | None) -> list[int]:
         """Return the root of a tree, or of all."""
@@ -152,7 +166,7 @@ class Told:
             more = f" (missing: {float(self._trees.share[child]):.0%} of the row)"
         elif len(own) > 1 and own[node] < own[node + 1]:
             test, more = test._replace(missing=False), " (missing: by surrogates)"
-        text = sentence(test, self._words)
+        text = sentence(test, self._words, self._most)
         return (text if named or not text.startswith(f"{name} ") else text[len(name) + 1 :]) + more
 
     def rows(self, node: int) -> str:
@@ -161,6 +175,26 @@ class Told:
             return ""
         n = int(self._trees.n_samples[node])
         return f"{n:,} row{'s' * (n != 1)}"
+
+    def weight(self, node: int) -> str:
+        """Return what the rows of a node weigh, "" where each row of the tree counts one."""
+        return f", weight {float(self._trees.weight[node]):.6g}" if self._is_weighed else ""
+
+    def label(self, node: int) -> str:
+        """Return the label of least cost, "" where it is the commonest class."""
+        classes = self.found.columns.classes
+        if self._rule is None or classes is None or (self._trees.is_compact and self.children(node)):
+            return ""
+        codes = codes_of(np.asarray(self._value[node])[None], self.found.columns.sizes, self._rule)[0]
+        return " -> " + ", ".join(str(own[code]) for own, code in zip(classes, codes.tolist(), strict=True))
+
+    def n_below(self, node: int) -> int:
+        """Return how many nodes hang below a node."""
+        n, level = 0, [node]
+        while level:
+            level = [child for one in level for child in self.children(one)]
+            n += len(level)
+        return n
 
     def contents(self, node: int) -> str:
         """Return what a node holds, of each output; "" of an inner node of compact trees."""
@@ -171,44 +205,107 @@ class Told:
         return "; ".join(_contents(part, None if classes is None else classes[o]) for o, part in enumerate(parts))
 
 
-def text(model: Any, style: str = "outline", max_depth: int | None = None, tree: int = 0) -> str:
-    """Return a tree as an outline, a line a node, children under their parent; rules as sentences.
+def text(
+    model: Any,
+    style: str = "outline",
+    max_depth: int | None = None,
+    tree: int = 0,
+    *,
+    feature_names: Sequence[str] | None = None,
+    max_levels: int | None = None,
+    digits: int | None = None,
+) -> str:
+    """Return a tree as text, a line a node or a branch; rules as sentences.
 
     Parameters
     ----------
     model : fitted estimator
         Of trees or rules.
-    style : "outline"
-        How to write it.
+    style : "outline", "rpart", "weka" or "c50"
+        Children under their parent, of any tree; or the very lines that R's rpart prints (of two children a node),
+        Weka's J48 (of classes) or C5.0 (of classes).
     max_depth : int, optional
-        How many tests deep to go; by default all.
+        How many tests deep to go, and then to say how much is below; by default all.
     tree : int
         The number of a tree of a forest.
+    feature_names : sequence of str, optional
+        What columns are called; by default as in ``fit``.
+    max_levels : int, optional
+        How many levels of a category a line names before it counts the others: by default 12, in other styles 64.
+    digits : int, optional
+        Significant digits of ``style="rpart"``, by default 7 as in R.
 
     Examples
     --------
     >>> from dtnumba import DecisionTreeRegressor, export
-    >>> print(export.text(DecisionTreeRegressor().fit([[1.0], [9.0]], [2.0, 3.0])), end="")
+    >>> tree = DecisionTreeRegressor().fit([[1.0], [9.0]], [2.0, 3.0])
+    >>> print(export.text(tree), end="")
     all rows                                                 2 rows  mean 2.5
       x0 <= 5.0                                               1 row  mean 2
       x0 > 5.0 (or missing)                                   1 row  mean 3
+    >>> export.text(tree, "rpart").splitlines()[-3:]
+    ['1) root 2 0.5 2.5  ', '  2) x0< 5 1 0.0 2.0 *', '  3) x0>=5 1 0.0 3.0 *']
 
     """
-    if style not in OUTLINES:
-        raise ValueError(f"style={style!r}: must be {', '.join(map(repr, OUTLINES))}")
-    if max_depth is not None and not (isinstance(max_depth, (int, np.integer)) and max_depth >= 0):
-        raise ValueError(f"max_depth={max_depth!r}: must be a number of tests of 0 or more, or None")
+    if style not in STYLES:
+        raise ValueError(f"style={style!r}: must be one of {', '.join(map(repr, STYLES))}")
+    _check_whole("max_depth", max_depth, 0, "a number of tests of 0 or more, or None")
+    _check_whole("max_levels", max_levels, 1, "a number of levels of 1 or more, or None")
+    _check_whole("digits", digits, 1, "a number of digits of 1 or more, or None")
+    if digits is not None and style != "rpart":
+        raise ValueError(f"digits={digits!r}: style={style!r} says itself how many digits there are; leave digits out")
     found = read(model)
     if isinstance(found, ReadRules):
+        if style != "outline":
+            raise ExportError(
+                f"text: {type(model).__name__} holds rules, and style={style!r} is one of trees; "
+                'write them by style="outline", or print the tree that they are of'
+            )
         return str(model.rules_) + "\n"
-    told = Told(found, model)
+    names = feature_names_of(feature_names, len(found.columns.names))
+    if style != "outline":
+        return _in_style_of(Printed(found, model, tree, names), style, max_depth, max_levels, digits)
+    told = Told(found, model, names, OUTLINE_LEVELS if max_levels is None else max_levels)
     lines, waiting = [], [(told.roots(tree)[0], 0, "all rows")]
     while waiting:
         node, depth, condition = waiting.pop()
         children = told.children(node)
         is_cut = bool(children) and max_depth is not None and depth >= max_depth
-        line = f"{'  ' * depth + condition:<{ROWS_COLUMN}} {told.rows(node):>14}  {told.contents(node)}"
-        lines.append(line.rstrip() + "  ..." * is_cut)
+        held = f"{told.contents(node)}{told.weight(node)}{told.label(node)}"
+        line = f"{'  ' * depth + condition:<{ROWS_COLUMN}} {told.rows(node):>14}  {held}"
+        lines.append(line.rstrip() + (f"  ... {told.n_below(node):,} nodes below" if is_cut else ""))
         if not is_cut:
             waiting += reversed([(child, depth + 1, told.condition(node, child)) for child in children])
     return "\n".join(lines) + "\n"
+
+
+def _in_style_of(
+    printed: Printed, style: str, max_depth: int | None, max_levels: int | None, digits: int | None
+) -> str:  # fmt: skip
+    if style == "rpart":
+        from dtnumba.export.text_styles.rpart import rpart
+
+        return rpart(printed, max_depth, max_levels, 7 if digits is None else digits)
+    if style == "weka":
+        from dtnumba.export.text_styles.weka import weka
+
+        return weka(printed, max_depth, max_levels)
+    from dtnumba.export.text_styles.c50 import c50
+
+    return c50(printed, max_depth, max_levels)
+
+
+def _check_whole(name: str, value: Any, least: int, rule: str) -> None:
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if value is not None and not (is_whole and value >= least):
+        raise ValueError(f"{name}={value!r}: must be {rule}")
+
+
+def feature_names_of(names: Sequence[str] | None, n: int) -> list[str] | None:
+    """Return the names that a caller gives to the columns, checked."""
+    if names is None:
+        return None
+    given = [names] if isinstance(names, str) else [str(name) for name in names]
+    if len(given) != n:
+        raise ValueError(f"feature_names has {len(given)} names, and the model has {n} columns; pass {n}")
+    return given

@@ -77,11 +77,11 @@ def value_of(token: str) -> Any:
         return token
 
 
-def sentence(test: Condition, words: Words) -> str:
-    """Return one test as words."""
+def sentence(test: Condition, words: Words, most: int | None = None) -> str:
+    """Return one test as words; of a long list of levels the first ``most``, and how many more there are."""
     name, levels = word(words.names[test.feature]), words.levels[test.feature]
     if test.kind == LEVELS:
-        text = _levels(name, test.levels, levels)
+        text = _levels(name, test.levels, levels, most)
         is_never = not test.levels
     else:
         text = _range(name, test, levels, words.cuts_at)
@@ -91,11 +91,13 @@ def sentence(test: Condition, words: Words) -> str:
     return f"{text} (or missing)" if test.missing else text
 
 
-def _levels(name: str, chosen: tuple[int, ...], levels: Any) -> str:
+def _levels(name: str, chosen: tuple[int, ...], levels: Any, most: int | None) -> str:
     inside = set(chosen)
     others = [level for level in range(len(levels)) if level not in inside]
     sign, named = ("not ", others) if len(others) < len(chosen) else ("", list(chosen))
-    shown = [word(levels[level]) for level in named]
+    shown = [word(levels[level]) for level in named[:most]]
+    if len(shown) < len(named):
+        shown.append(f"and {len(named) - len(shown):,} more")
     if len(shown) == 1:
         return f"{name} is {sign}{shown[0]}"
     return f"{name} {sign}in {{{', '.join(shown)}}}"

@@ -27,16 +27,80 @@ def test_every_node_has_a_line(name):
     assert graph.count(" -> ") == model.trees_.n_nodes - model.trees_.n_trees
 
 
+OUTPUTS = ("tree, two outputs", "regression, two outputs", "forest, two outputs", "extra trees, numbers")
+MANY = ("intervals", "ranges", "multiway", "chaid", "chaid, a number", "id3", "c45", "c45, laplace", "forest, multiway")
+
+
+@pytest.mark.parametrize("style", ["rpart", "weka", "c50"])
+@pytest.mark.parametrize("name", ALL_KINDS)
+def test_a_style_says_every_node_or_why_not(name, style):
+    model, _ = made(name)
+    is_tree = not hasattr(model, "rules_")
+    reason = None
+    if not is_tree:
+        reason = "holds rules"
+    elif name in OUTPUTS:
+        reason = "2 outputs"
+    elif style == "rpart" and name in MANY:
+        reason = "more children than two"
+    elif style != "rpart" and not hasattr(model, "classes_"):
+        reason = "predicts numbers"
+    if reason is not None:
+        with pytest.raises(export.ExportError, match=reason):
+            export.text(model, style)
+        return
+    text, last = export.text(model, style), int(model.trees_.root[1])
+    lines = text.splitlines()
+    if style == "rpart":
+        assert len(lines) == 5 + last
+        assert sum(line.endswith("*") for line in lines[5:]) == np.sum(model.trees_.feature[:last] < 0)
+    elif style == "weka":
+        assert len(lines) == 6 + last
+        assert lines[-1].endswith(f"\t{last}")
+    else:
+        joints = [line.lstrip(": .") for line in lines[3 - (last == 1) :] if line.strip(": ")]
+        tests = [line for line in joints if re.match(r"x\d+ ", line)]
+        assert len(tests) == last - 1
+    names = [f"column {j}" for j in range(model.n_features_in_)]
+    assert "x0" not in export.text(model, style, feature_names=names).replace("x00", "")
+
+
+def test_names_and_levels_are_what_is_asked_for():
+    X = np.array([[f"level {k:02d}"] for k in range(20)], object)
+    model = DecisionTreeClassifier(max_depth=1).fit(X, np.arange(20) > 9)
+    assert "and 7 more}" not in export.text(model, feature_names=["c"])
+    assert '"level 01", and 8 more}' in export.text(model, max_levels=2, feature_names=["c"])
+    assert export.text(model, feature_names=["two words"]).count('"two words"') == 2
+    with pytest.raises(ValueError, match="feature_names has 2 names, and the model has 1 columns"):
+        export.text(model, feature_names=["a", "b"])
+    with pytest.raises(ValueError, match="max_levels=0"):
+        export.text(model, max_levels=0)
+    with pytest.raises(ValueError, match="leave digits out"):
+        export.text(model, digits=3)
+    with pytest.raises(export.ExportError, match="compact"):
+        export.text(model.compact(), "rpart")
+
+
+def test_costs_and_weights_are_shown():
+    X, y = [[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", "a"]
+    costly = DecisionTreeClassifier(costs=[[0, 1], [9, 0]], max_depth=1).fit(X, y)
+    assert export.text(costly).splitlines()[0].endswith("a 75%, b 25% -> b")
+    weighed = DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight=[1.0, 1.0, 5.5, 1.0])
+    assert ", weight 8.5" in export.text(weighed).splitlines()[0]
+    assert export.text(weighed, "rpart").splitlines()[5].startswith("1) root 4 3 b (0.3529412 0.6470588)")
+
+
 def test_depth_is_cut_and_a_tree_of_a_forest_is_chosen():
     forest = RandomForestRegressor(n_estimators=3, random_state=0).fit(np.arange(40.0)[:, None], np.arange(40.0))
     lines = export.text(forest, max_depth=1, tree=2).splitlines()
     assert len(lines) == 3
-    assert all(line.endswith("...") for line in lines[1:])
+    below = [int(line.split(" ... ")[1].removesuffix(" nodes below")) for line in lines[1:]]
+    assert sum(below) == np.diff(forest.trees_.root)[2] - 3
     assert export.dot(forest, tree=1, max_depth=0).count("label") == 1
     with pytest.raises(ValueError, match="tree=3: must be the number of a tree, from 0 to 2"):
         export.text(forest, tree=3)
-    with pytest.raises(ValueError, match="style='rpart': must be 'outline'"):
-        export.text(forest, style="rpart")
+    with pytest.raises(ValueError, match="style='R': must be one of 'outline', 'rpart', 'weka', 'c50'"):
+        export.text(forest, style="R")
     with pytest.raises(ValueError, match="max_depth=-1"):
         export.text(forest, max_depth=-1)
 
