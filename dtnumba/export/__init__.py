@@ -9,6 +9,7 @@ as_treelite  ``treelite``: a model of treelite
 as_dot      ``dot``: text of Graphviz
 as_html     ``html``: a page
 as_sql      ``sql``: one query
+as_svg      ``svg``: a picture of a tree
 as_rules    ``rules``: sentences, a rule a line
 as_dnf      ``dnf``: when a tree predicts a class, as an "or" of "and"s
 as_text     ``text``: a tree as an outline, or as other programs print it
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from dtnumba.export.as_rules import rules as rules
     from dtnumba.export.as_sql import SqlQuery as SqlQuery
     from dtnumba.export.as_sql import sql as sql
+    from dtnumba.export.as_svg import svg as svg
     from dtnumba.export.as_text import text as text
     from dtnumba.export.as_treelite import TreeliteModel as TreeliteModel
     from dtnumba.export.as_treelite import treelite as treelite
@@ -70,6 +72,7 @@ _HOME = {
     "python": "as_python",
     "rules": "as_rules",
     "sql": "as_sql",
+    "svg": "as_svg",
     "text": "as_text",
     "treelite": "as_treelite",
     "verify": "replay",

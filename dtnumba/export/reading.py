@@ -127,6 +127,11 @@ def read_trees(model: Any, format_: str, row_type: str = "float64") -> ReadTrees
     return found
 
 
+def columns_of(model: Any) -> Columns:
+    """Return the columns of a fitted model, for pictures, which compare no rows."""
+    return _columns(model, tuple(ROW_TYPES.values()))
+
+
 def _columns(model: Any, row_types: tuple[np.dtype[Any], ...]) -> Columns:
     seen = model.columns_seen
     levels = [None] * seen.n_features if seen.levels is None else list(seen.levels)

@@ -8,48 +8,19 @@ import chromium
 import numpy as np
 import pytest
 from exported import ALL_KINDS, made
+from pictured import NASTY, RULES, TREES, name_of, nasty_model, needs_browser, overlaps
 
 from dtnumba import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
-    RandomForestClassifier,
     export,
 )
 from dtnumba.export.replay import model_answers
 from dtnumba.prediction.tree_view import TreeView
 
-RULES = {"rules", "rules, votes", "decision list"}
 pytestmark = pytest.mark.small
-needs_browser = pytest.mark.skipif(bool(chromium.why_absent()), reason=chromium.why_absent() or "there is one")
 
-NASTY = [
-    "</script><script>window.broken = 1</script>",
-    "<img src=x onerror='window.broken = 2'>",
-    '"\' onmouseover="window.broken = 3" x=\'',
-    "two\nlines\r\nand a\ttab \u2028 \u2029",
-    "\u05e2\u05d1\u05e8\u05d9\u05ea \u202e turned \u0627\u0644\u0639\u0631\u0628\u064a\u0629",
-    "very long " * 60,
-    "&lt;b&gt; @TITLE@ @DATA@ {} %s \\",
-    "\ud800 alone",
-]
 OUTSIDE = re.compile(r"""(?:src|href|action)\s*=\s*["']?\s*(?:https?:)?//|@import|url\(""", re.IGNORECASE)
-
-
-def name_of(kind):
-    return kind if isinstance(kind, str) else kind.values[0]
-
-
-TREES = [own for own in ALL_KINDS if name_of(own) not in RULES]
-
-
-def nasty_model(forest=False):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, len(NASTY))).astype(object)
-    X[:, 0] = [NASTY[k] for k in rng.integers(0, len(NASTY), 200)]
-    y = np.array([NASTY[k] for k in (X[:, 1] > 0) * 3 + (X[:, 2] > 0.5) + 2 * (X[:, 0] == NASTY[2])], object)
-    kind = RandomForestClassifier(3, random_state=0) if forest else DecisionTreeClassifier()
-    model = kind.fit(X, y)
-    return model, X, y
 
 
 def data_of(page):
@@ -387,13 +358,6 @@ def test_no_box_overlaps_and_every_text_is_in_its_box(browser, seed):
     assert len(found["boxes"]) == found["n"] == model.tree_.node_count
     boxes = np.array(found["boxes"])[:, 1:]
     assert overlaps(boxes) == 0
-
-
-def overlaps(boxes):
-    left, top, right, bottom = boxes.T
-    across = (left[:, None] < right - 0.01) & (left < right[:, None] - 0.01)
-    along = (top[:, None] < bottom - 0.01) & (top < bottom[:, None] - 0.01)
-    return int((across & along).sum() - len(boxes))
 
 
 @needs_browser

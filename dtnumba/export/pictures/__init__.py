@@ -6,4 +6,6 @@ facts         parameters, and what a fit has found
 node_columns  nodes as short columns, which a page reads
 page_parts    a page of its parts: data, style, program
 rule_table    rules as a table of a page
+picture_nodes  the nodes of one tree, for pictures that do not move
+text_widths   how wide a text is, and the same cut short
 """

@@ -146,7 +146,7 @@
         input.value = row[f] === row[f] ? String(row[f]) : "";
       } else {
         input = element("input", { id, type: "text", inputmode: "decimal", placeholder: "missing", autocomplete: "off" });
-        input.value = row[f] === row[f] ? String(row[f]) : "";
+        input.value = row[f] === row[f] ? String(+row[f].toPrecision(9)) : "";  // what is traced has all digits
       }
       input.addEventListener(levels ? "change" : "input", () => {
         const text = input.value.trim().replace("−", "-"), x = text === "" ? NaN : Number(text);

@@ -303,14 +303,20 @@ const View = (() => {
 
   function unfoldAll() {
     for (let i = root(); i < c.root[state.t + 1]; i++) open[i] = c.kind[i] ? 1 : 0;
-    layOut();
-    fit();
+    unfolded();
   }
 
   function unfoldLevel() {
     for (const i of state.ids.slice()) if (c.kind[i]) open[i] = 1;
+    unfolded();
+  }
+
+  function unfolded() {  // all of it where boxes can be told apart, else where one was
     layOut();
     fit();
+    if (state.view.k >= BOXES_FROM / 2) return;
+    state.view.k = 0.8;
+    show(state.at);
   }
 
   function tree(t) {

@@ -1,0 +1,142 @@
+"""A picture of a tree: well-formed, nothing overlaps, text stays in its box, also as a browser draws it."""
+
+from xml.etree import ElementTree as ET
+
+import chromium
+import numpy as np
+import pytest
+from exported import made
+from pictured import NASTY, TREES, nasty_model, needs_browser, overlaps
+
+from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export
+from dtnumba.export.pictures.text_widths import cut, width
+
+pytestmark = pytest.mark.small
+SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def boxes_of(picture):
+    """Return the left, upper, right and lower edge of every box."""
+    found = []
+    for group in ET.fromstring(picture.encode()).iter(f"{SPACE}g"):  # noqa: S314  our own text
+        x, y = map(float, group.get("transform")[10:-1].split(","))
+        box = group.find(f"{SPACE}rect")
+        found.append((x, y, x + float(box.get("width")), y + float(box.get("height"))))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_every_node_is_drawn_once_and_none_overlaps(name):
+    model, _ = made(name)
+    picture = export.svg(model, max_depth=None)
+    boxes = boxes_of(picture)
+    assert len(boxes) == int(model.trees_.root[1])
+    assert overlaps(boxes) == 0
+    assert boxes[:, :2].min() >= 0
+
+
+def test_below_max_depth_is_said_how_many_nodes_there_are():
+    model, _ = made("tree")
+    picture = export.svg(model, max_depth=2)
+    drawn = model.tree_.compute_node_depths() <= 3
+    assert len(boxes_of(picture)) == drawn.sum()
+    said = [int(one.text[2:]) for one in ET.fromstring(picture).iter(f"{SPACE}text") if one.text.startswith("+ ")]  # noqa: S314
+    assert sum(said) == (~drawn).sum()
+    assert len(boxes_of(export.svg(model, max_depth=0))) == 1
+
+
+def test_trees_of_a_forest_are_chosen():
+    model, _ = made("forest")
+    for t in range(5):
+        assert len(boxes_of(export.svg(model, tree=t, max_depth=None))) == model.estimators_[t].n_nodes_
+
+
+def test_names_that_are_markup_are_text():
+    model, _, _ = nasty_model()
+    picture = export.svg(model, max_depth=None, feature_names=NASTY)
+    root = ET.fromstring(picture.encode())  # noqa: S314  our own text
+    assert {one.tag.removeprefix(SPACE) for one in root.iter()} <= {
+        *("svg", "title", "style", "path", "g", "rect", "text", "circle"),
+    }
+    assert any("<script>" in (one.text or "") for one in root.iter(f"{SPACE}title"))
+
+
+def test_bad_input_is_named():
+    model, _ = made("tree")
+    with pytest.raises(ValueError, match="not fitted"):
+        export.svg(DecisionTreeClassifier())
+    with pytest.raises(TypeError, match="must be a fitted estimator"):
+        export.svg("tree")
+    for wrong in (-1, 1, 0.5, True, None):
+        with pytest.raises(ValueError, match="from 0 to 0, as the model has 1 tree"):
+            export.svg(model, tree=wrong)
+    for wrong in (-1, 1.5, "2", True):
+        with pytest.raises(ValueError, match="max_depth"):
+            export.svg(model, max_depth=wrong)
+    with pytest.raises(ValueError, match="1 names for 4 columns"):
+        export.svg(model, feature_names=["a"])
+    with pytest.raises(export.ExportError, match="no nodes for"):
+        export.svg(made("rules")[0])
+
+
+def test_a_compact_tree_shows_its_tests_and_leaves():
+    X = np.arange(30.0)[:, None]
+    picture = export.svg(DecisionTreeRegressor(max_depth=2).fit(X, np.sin(X[:, 0])).compact())
+    assert len(boxes_of(picture)) == 7
+    assert 'text-anchor="end"' not in picture
+
+
+def test_text_is_cut_to_its_room():
+    for text in NASTY[:-1]:
+        for room in (5, 40, 170.5):
+            assert width(cut(text, room, 12), 12) <= max(room, width("\u2026", 12))
+    assert cut("short", 100, 12) == "short"
+    assert cut("x" * 100, 60, 12).endswith("\u2026")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    own = chromium.Browser(tmp_path_factory.mktemp("pictures"))
+    yield own
+    own.close()
+
+
+MEASURED = """
+const wrong = [];
+for (const g of document.querySelectorAll("g")) {
+  const box = g.querySelector(".box").getBoundingClientRect(), texts = [...g.querySelectorAll("text:not(.dim)")];
+  const rows = [...g.querySelectorAll("text.dim[text-anchor]")];
+  for (const text of texts.concat(rows)) {
+    const r = text.getBoundingClientRect();
+    if (r.left < box.left || r.right > box.right + 0.5 || r.top < box.top || r.bottom > box.bottom + 0.5)
+      wrong.push(text.textContent);
+  }
+  const says = g.querySelector(".says");
+  if (says && rows.length && says.getBoundingClientRect().right > rows[0].getBoundingClientRect().left + 0.5)
+    wrong.push([says.textContent, rows[0].textContent]);
+}
+return { wrong, n: document.querySelectorAll("g").length };
+"""
+
+
+@needs_browser
+@pytest.mark.parametrize("seed", range(10))
+def test_text_is_in_its_box_as_a_browser_draws_it(browser, seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 200))
+    X = rng.normal(size=(n, 4)).astype(object)
+    X[:, 0] = [NASTY[k] for k in rng.integers(0, len(NASTY), n)]
+    y = np.array([NASTY[k] for k in rng.integers(0, len(NASTY), n)], object)
+    model = DecisionTreeClassifier(categorical_split=["subset", "multiway"][seed % 2]).fit(X, y)
+    names = ["WWWW MMMM " * 9, *NASTY[2:5]]
+    assert browser.open(export.svg(model, max_depth=8, feature_names=names), f"p{seed}.svg") == []
+    found = browser.js(MEASURED)
+    assert found["n"] > 1
+    assert found["wrong"] == []
+
+
+@needs_browser
+@pytest.mark.parametrize("name", TREES)
+def test_text_of_every_kind_of_tree_is_in_its_box(browser, name):
+    assert browser.open(export.svg(made(name)[0], max_depth=None), "kind.svg") == []
+    assert browser.js(MEASURED)["wrong"] == []
