@@ -1,5 +1,7 @@
 """A picture of a tree: well-formed, nothing overlaps, text stays in its box, also as a browser draws it."""
 
+import runpy
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import chromium
@@ -140,3 +142,10 @@ def test_text_is_in_its_box_as_a_browser_draws_it(browser, seed):
 def test_text_of_every_kind_of_tree_is_in_its_box(browser, name):
     assert browser.open(export.svg(made(name)[0], max_depth=None), "kind.svg") == []
     assert browser.js(MEASURED)["wrong"] == []
+
+
+def test_the_pictures_of_the_pages_are_those_that_the_script_writes():
+    folder = Path(__file__).parents[2] / "benchmarks"
+    drawn = runpy.run_path(str(folder / "tree_pictures.py"))["pictures"]()
+    kept = {path.stem: path.read_text(encoding="utf-8") for path in (folder / "pictures").glob("*.svg")}
+    assert drawn == kept
