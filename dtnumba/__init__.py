@@ -8,6 +8,7 @@
 * Wide trees, each node split by a test of significance: CHAIDClassifier, CHAIDRegressor.
 * Rules as models: RuleSetClassifier, DecisionListClassifier.
 * Smaller models: the function prune, and pruners. How good a model is: validation. Written another way: export.
+* Figures of models: plot.
 * Models in files: ``model.save(path)``, the function load, and ModelFileError where a file is none.
 * How good a split is, and criteria of your own: criteria. Entropy and gain of plain lists: information.
 * Tables larger than memory: bin_batches. Compiling ahead: warmup. What callbacks are told: Progress. The error of a
@@ -29,13 +30,14 @@ validation   folds, curves, held-out rows
 explain      importances, proximity
 model_files  one model, written to be read again
 export       one model, written another way
+figures      one model, drawn
 cli          the shell command
 runtime      the only room that knows Numba
 information  the textbook's quantities
 __main__     ``python -m dtnumba``
 
-cli > estimators > export > model_files > explain > rules > pruners > validation > prediction > growth > trees >
-criteria > tables > runtime
+cli > estimators > figures > export > model_files > explain > rules > pruners > validation > prediction > growth >
+trees > criteria > tables > runtime
 """
 
 from typing import TYPE_CHECKING
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from dtnumba.estimators.model_file import load as load
     from dtnumba.estimators.rule_set import RuleSetClassifier as RuleSetClassifier
     from dtnumba.estimators.warm_up import warmup as warmup
+    from dtnumba.figures.plot import plot as plot
     from dtnumba.model_files.container import ModelFileError as ModelFileError
     from dtnumba.pruners.prune import prune as prune
     from dtnumba.runtime.progress import Progress as Progress
@@ -93,6 +96,7 @@ _HOME = {
     "RuleSetClassifier": "estimators.rule_set",
     "bin_batches": "tables.batches",
     "load": "estimators.model_file",
+    "plot": "figures.plot",
     "prune": "pruners.prune",
     "warmup": "estimators.warm_up",
 }

@@ -14,7 +14,7 @@ PACKAGE = Path(find_spec("dtnumba").origin).parent
 # A room imports itself and the rooms before it. Of the rooms inside growth the same holds.
 ROOMS = [
     *("runtime", "tables", "criteria", "trees", "growth", "prediction", "validation", "pruners", "rules", "explain"),
-    *("model_files", "export", "estimators", "information", "__init__", "cli", "__main__"),
+    *("model_files", "export", "figures", "estimators", "information", "__init__", "cli", "__main__"),
 ]
 GROWTH = (
     *("nodes", "settings", "choose_growth", "targets", "policies", "splitters", "categories", "binary", "multiway"),

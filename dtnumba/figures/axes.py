@@ -1,0 +1,132 @@
+"""Axes to draw in, and text that is drawn as it is: never as mathematics, cut short where it is long."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from dtnumba.export.pictures.words import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ISOLATES = {0x2068: None, 0x2069: None}  # matplotlib draws them as boxes
+POINTS_PER_INCH = 72.0
+LONGEST_NAME, LONGEST_LEVEL = 28, 20
+_TINY, _UNREADABLE = 7.0, 1.5  # points of text
+
+
+def axes_for(ax: Any, what: str, size: tuple[float, float] | None = None, *, fill: bool = False) -> Any:
+    """Return the axes to draw in: those given, or new ones of a figure of so many inches.
+
+    Parameters
+    ----------
+    ax : matplotlib axes or None
+        As the caller passed it.
+    what : str
+        Who draws, for errors.
+    size : (float, float), optional
+        Inches of a new figure.
+    fill : bool
+        Whether new axes take the whole figure.
+
+    """
+    try:
+        from matplotlib import pyplot as plt
+        from matplotlib.axes import Axes
+    except ImportError as error:
+        raise ImportError(
+            f"{what} draws with matplotlib, which is not installed: pip install 'dtnumba[plot]'"
+        ) from error
+    if ax is None:
+        figure = plt.figure(figsize=size)
+        return figure.add_axes((0.0, 0.0, 1.0, 1.0)) if fill else figure.subplots()
+    if not isinstance(ax, Axes):
+        raise TypeError(
+            f"{what}: ax={type(ax).__name__} is no axes of matplotlib; pass one of plt.subplots(), or leave it out"
+        )
+    return ax
+
+
+def plain(text: Any) -> str:
+    """Return text as one line that fonts can draw."""
+    return clean(text).translate(_ISOLATES)
+
+
+def short(value: Any, most: int) -> str:
+    """Return a name in at most so many signs: its beginning and its end where it is longer."""
+    text = str(value) if not isinstance(value, bytes) else repr(value)
+    if len(text) <= most:
+        return plain(text)
+    tail = most // 3
+    return plain(f"{text[: most - tail - 1]}…{text[len(text) - tail :]}")
+
+
+def label_axes(ax: Any, x: str = "", y: str = "", title: str = "") -> None:
+    """Write what the axes are."""
+    ax.set_xlabel(x, parse_math=False, usetex=False)
+    ax.set_ylabel(y, parse_math=False, usetex=False)
+    if title:
+        ax.set_title(title, parse_math=False, usetex=False)
+
+
+def name_ticks(axis: Any, places: Sequence[float], names: Sequence[str]) -> None:
+    """Write names at places of an axis."""
+    axis.set_ticks(list(places), labels=list(names))
+    for text in axis.get_ticklabels():
+        text.set_parse_math(False)
+
+
+def name_handles(ax: Any, handles: Sequence[Any], names: Sequence[str], title: str = "") -> None:
+    """Add a legend; names that begin with "_" are shown, too."""
+    legend = ax.legend(list(handles), [str(k) for k in range(len(handles))], title=title or None)
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_text(name)
+        text.set_parse_math(False)
+    legend.get_title().set_parse_math(False)
+
+
+@lru_cache(1)
+def scaled_text() -> Any:
+    """Return a class of text whose size is a number of units of the data; it is left out where it would be a smear."""
+    from matplotlib.text import Text
+    from matplotlib.transforms import Bbox
+
+    def fit(text: Any, renderer: Any) -> bool:
+        (_, low), (_, high) = text.axes.transData.transform([(0.0, 0.0), (0.0, 1.0)])
+        pixels = abs(high - low)
+        points = text.units * pixels * POINTS_PER_INCH / text.figure.dpi
+        if points < _UNREADABLE:
+            return False
+        if points != text.asked_points:
+            text.asked_points = points
+            text.set_fontsize(points)
+            if points < _TINY:  # steps between letters are rounded to pixels
+                wide = Text.get_window_extent(text, renderer).width
+                text.set_fontsize(points * min(1.0, text.wide * pixels / max(wide, 1.0)))
+        return True
+
+    def draw(self: Any, renderer: Any) -> None:
+        if fit(self, renderer):
+            Text.draw(self, renderer)
+
+    def get_window_extent(self: Any, renderer: Any = None, dpi: Any = None) -> Any:
+        return Text.get_window_extent(self, renderer, dpi) if fit(self, renderer) else Bbox.null()
+
+    own = {"units": 9.0, "wide": 0.0, "asked_points": 0.0, "draw": draw, "get_window_extent": get_window_extent}
+    return type("ScaledText", (Text,), own)
+
+
+def text_width(text: str, units: float, *, bold: bool = False) -> float:
+    """Return how wide a line of text is in the units of its size."""
+    from matplotlib.textpath import text_to_path
+
+    width, _, _ = text_to_path.get_text_width_height_descent(text, _font(units, bold=bold), ismath=False)
+    return float(width)
+
+
+@lru_cache(8)
+def _font(units: float, *, bold: bool) -> Any:
+    from matplotlib.font_manager import FontProperties
+
+    return FontProperties(size=units, weight="bold" if bold else "normal")

@@ -1,0 +1,46 @@
+"""What is where in a figure of a tree, as the renderer has it: boxes of nodes and of text, in pixels."""
+
+import numpy as np
+
+
+def boxes(ax):
+    """Return boxes of nodes, of the text in them and of the words on the way to them, each by node."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(ax.figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    nodes, inside, ways = {}, {}, {}
+    for patch in ax.patches:
+        if (patch.get_gid() or "").startswith("node "):
+            nodes[int(patch.get_gid().split()[-1])] = patch.get_path().get_extents(patch.get_transform()).extents
+    for text in ax.texts:
+        kind, _, node = text.get_gid().rpartition(" node ")
+        found = inside if kind == "text of" else ways
+        found.setdefault(int(node), []).append(text.get_window_extent(renderer).extents)
+    return nodes, inside, ways
+
+
+def overlaps(ax):
+    """Return how many pairs of cells overlap, cells being boxes with the words on the way to them."""
+    nodes, _, ways = boxes(ax)
+    lines = [(node, box) for node, own in ways.items() for box in own]
+    every = np.array([*nodes.values(), *(box for _, box in lines)])
+    low, high = every[:, :2], every[:, 2:]
+    apart = 0.01  # of a pixel, for what sums of floats lose
+    meets = (low[:, None] < high[None] - apart).all(axis=2) & (low[None] < high[:, None] - apart).all(axis=2)
+    np.fill_diagonal(meets, val=False)
+    owner = np.array([*nodes, *(node for node, _ in lines)])
+    is_text = np.arange(len(every)) >= len(nodes)
+    meets &= ~(is_text[:, None] & is_text[None] & (owner[:, None] == owner[None]))  # lines of one text
+    return int(meets.sum()) // 2
+
+
+def outside(ax):
+    """Return how many lines of text stand out of their box."""
+    nodes, inside, _ = boxes(ax)
+    found = 0
+    for node, own in inside.items():
+        left, low, right, high = nodes[node]
+        found += sum(not (left <= a and low <= b and c <= right and d <= high) for a, b, c, d in own)
+    return found
