@@ -2,15 +2,21 @@
 
 import copy
 import pickle
+import tempfile
 from dataclasses import fields
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import dtnumba
 from dtnumba import ModelFileError, criteria, load, pruners
 from dtnumba.estimators.model_file import LEARNERS
+from dtnumba.model_files import container, few_rows
 from dtnumba.prediction.forest_view import ForestView
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.rules.view import RuleList
@@ -264,3 +270,41 @@ def test_what_is_no_model_file_is_said_so(tmp_path):
         dtnumba.DecisionTreeClassifier().fit(X, Y).save(tmp_path)
     with pytest.raises(TypeError, match="path"):
         load(b"bytes")
+
+
+NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e300, 1e300), st.sampled_from([np.nan, -0.0, np.inf]))
+WEIGHTS = st.one_of(st.integers(1, 5).map(float), st.floats(1e-3, 1e3))
+
+
+@given(data=st.data(), mapped=st.booleans(), compact=st.booleans())
+@settings(max_examples=60)
+def test_trees_and_forests_of_any_table_come_back(data, mapped, compact):
+    n = data.draw(st.integers(2, 25))
+    rows = data.draw(arrays(np.float64, (n, 2), elements=NUMBERS))
+    weight = data.draw(st.none() | arrays(np.float64, n, elements=WEIGHTS))
+    number = data.draw(arrays(np.float64, n, elements=st.floats(-1e6, 1e6) | st.sampled_from([0.0, -0.0])))
+    label = data.draw(arrays(np.int64, n, elements=st.integers(0, 3)))
+    missing = data.draw(st.sampled_from(["learned", "fractional", "surrogate", "majority", "branch"]))
+    params = {"random_state": 0, "missing": missing, "n_jobs": 1}
+    forest = {"n_estimators": 2} | params
+    model, target = data.draw(
+        st.sampled_from(
+            [
+                (dtnumba.DecisionTreeClassifier(**params), label),
+                (dtnumba.DecisionTreeRegressor(**params), number),
+                (dtnumba.RandomForestClassifier(**forest), label),
+                (dtnumba.RandomForestRegressor(**forest), number),
+                (dtnumba.RandomForestClassifier(**forest), np.stack([label, label > 1], axis=1)),
+            ]
+        )
+    )
+    model.fit(rows, target, weight)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(container, "_SMALL", 0 if mapped else 1 << 22)
+        patch.setattr(few_rows, "_NODES_A_ROW", 0.1)
+        model.save(Path(folder) / "model", compact=compact)
+        again = load(Path(folder) / "model")
+        assert same(model.predict(rows), again.predict(rows))
+        assert same(model.apply(rows), again.apply(rows))
+        assert same((model.compact() if compact else model).trees_, again.trees_)
+        assert same(model.predict(rows), again.predict(rows))
