@@ -78,9 +78,9 @@ def _is_rule(value: Any, learned: Mapping[str, Any]) -> bool:
 
 
 def _is_view(value: Any, learned: Mapping[str, Any]) -> bool:
-    sizes = np.atleast_1d(learned.get("n_classes_", np.ones(learned["n_outputs_"], np.int64)))
     fits = isinstance(value, (TreeView, ForestView)) and value.n_features == learned["n_features_in_"]
-    return fits and np.array_equal(value.n_classes, sizes)
+    fits = fits and len(value.n_classes) == learned["n_outputs_"]
+    return fits and np.array_equal(value.n_classes, np.atleast_1d(learned.get("n_classes_", value.n_classes * 0 + 1)))
 
 
 def _is_tree(value: Any, learned: Mapping[str, Any]) -> bool:

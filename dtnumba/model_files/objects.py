@@ -212,6 +212,9 @@ def _dump_generator(value: Any, writer: Writer, name: str) -> dict[str, Any]:
 
 def _load_generator(said: dict[str, Any], reader: Reader) -> Any:
     state = reader.value(said["state"])
+    places = [state["state"].get("pos", 0), state.get("buffer_pos", 0)]  # NumPy reads there without a look
+    within = all(type(place) is int and 0 <= place <= most for place, most in zip(places, (624, 4), strict=True))
+    reader.demand(within, "its generator of numbers is not known")
     if said["object"] == "RandomState":
         made = np.random.RandomState()
         made.set_state(state)

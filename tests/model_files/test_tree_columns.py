@@ -79,6 +79,7 @@ def lies():
     yield "no learner", lambda header, arrays: header.pop("learner")
     yield "unknown attributes", lambda header, arrays: header["learned"].update(__class__=3)
     yield "unknown parameters", lambda header, arrays: header["parameters"].update(__init__=3)
+    yield "very many outputs", lambda header, arrays: header["learned"].update(n_outputs_=(1 << 31) - 1)
     yield "illegal parameters", lambda header, arrays: header["parameters"].update(n_jobs=0)
 
 
@@ -120,3 +121,16 @@ def test_importing_and_reading_names_runs_nothing(tmp_path):
         lied(path, lambda header, arrays, kind=kind: header["parameters"].update(class_weight={"object": kind}))
         with pytest.raises(ModelFileError, match="object of no known kind"):
             load(path)
+
+
+def test_a_generator_that_would_read_elsewhere_is_refused(tmp_path):
+    path = tmp_path / "model"
+    DecisionTreeClassifier(random_state=np.random.RandomState(0)).fit(X, Y).save(path)
+
+    def change(header, arrays):
+        pairs = dict(map(tuple, header["parameters"]["random_state"]["state"]["dict"]))
+        next(pair for pair in pairs["state"]["dict"] if pair[0] == "pos")[1] = 1 << 30
+
+    lied(path, change)
+    with pytest.raises(ModelFileError, match="generator"):
+        load(path)
