@@ -36,9 +36,9 @@ def html(
     model : fitted estimator
         A tree, a forest, or a model of rules.
     X : array, frame or sparse matrix of shape (rows, features), optional
-        Rows as in ``predict``. The page offers up to 200 of them, spread evenly, to be traced.
+        Rows as in ``predict``. The page offers up to 200 of them, spread evenly, to be traced, and reports on all.
     y : array of shape (rows,) or (rows, outputs), optional
-        The labels or values of the rows of ``X``.
+        The labels or values of the rows of ``X``: the report says how well they are predicted.
     title : str, optional
         What the page is called; the name of the learner by default.
     n_trees : int, optional
@@ -65,16 +65,22 @@ def html(
     read_model = read_model._replace(columns=columns)
     targets = None if y is None else _targets(y, table, model)
     title = type(model).__name__ if title is None else title
-    report = ""
+    report = "" if table is None else _report(model, table, targets, columns)
     if isinstance(read_model, ReadRules):
         from dtnumba.export.pictures.rule_table import rule_data, rule_table
 
-        about = rule_table(read_model) + _about(model)
+        about = rule_table(read_model) + (f'<section class="rules">{_about(model)}</section>' if not report else "")
         return written(Page(title, map(shown, facts_of(model)), about, report, rule_data(read_model), has_tree=False))
     data = _data(model, read_model, _n_trees(read_model, n_trees))
     if table is not None:
         data["rows"] = _rows(table, targets)
     return written(Page(title, map(shown, facts_of(model)), _about(model), report, data, has_tree=True))
+
+
+def _report(model: Any, table: Table, targets: Any, columns: Columns) -> str:
+    from dtnumba.export.pictures.report import report
+
+    return report(model, table, targets, columns)
 
 
 def _targets(y: Any, table: Any, model: Any) -> Any:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _PROGRAM = ("model.js", "tidy.js", "view.js", "page.js")
+_TO_REPORT = '<a class="link" href="#report">Report</a>\n'
 _RULES_PROGRAM = ("rules.js",)
 _PLACE = re.compile(r"@([A-Z]+)@")
 
@@ -63,7 +64,7 @@ def written(page: Page) -> Html:
         "TITLE": shown(page.title),
         "FACTS": " &middot; ".join(page.facts),
         "STYLE": asset("page.css"),
-        "TOOLS": asset("tree_tools.html") if page.has_tree else "",
+        "TOOLS": (asset("tree_tools.html") if page.has_tree else "") + (_TO_REPORT if page.report else ""),
         "BODY": _filled(asset("tree_body.html"), {"ABOUT": page.about}) if page.has_tree else page.about,
         "REPORT": page.report,
         "DATA": as_data(page.data),

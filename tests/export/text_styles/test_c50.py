@@ -45,13 +45,16 @@ def test_levels_that_fill_a_line_go_on_in_the_next():
     words = ["18-20", "21-23", "27-29", "30-32", "33-35", "36-39"]
     X = np.array([[level] for level in [*words, *["0-2"] * 9]], object)
     model = DecisionTreeClassifier().fit(X, ["no-recurrence-events"] * 6 + ["yes"] * 9)
-    assert export.text(model, "c50", feature_names=["inv_nodes"]) == """
+    assert (
+        export.text(model, "c50", feature_names=["inv_nodes"])
+        == """
 Decision tree:
 
 inv_nodes in {18-20,21-23,27-29,30-32,33-35,
 :             36-39}: no-recurrence-events (6)
 inv_nodes = 0-2: yes (9)
 """
+    )
 
 
 def test_subtrees_too_wide_for_a_line_come_last():
