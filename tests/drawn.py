@@ -1,6 +1,23 @@
-"""What is where in a figure of a tree, as the renderer has it: boxes of nodes and of text, in pixels."""
+"""Tables to draw trees of, and what is where in a figure of a tree: boxes as the renderer has them, in pixels."""
 
 import numpy as np
+
+
+def some_rows(seed, n=300, k=3, *, gaps=0.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    y = (X[:, 0] + rng.normal(size=n) > 0).astype(int) + (X[:, 1] > rng.normal(size=n)) * (k - 2)
+    X[rng.random(X.shape) < gaps] = np.nan
+    return X, y
+
+
+def colours_table(n=200):
+    rng = np.random.default_rng(4)
+    X = np.empty((n, 2), object)
+    X[:, 0] = rng.choice(["red", "green", "blue", "grey", "violet"], n)
+    X[:, 1] = rng.choice(["small", "large", "huge"], n)
+    y = np.where(np.isin(X[:, 0], ["red", "blue"]), "stop", np.where(X[:, 1] == "huge", "stop", "go"))
+    return X, y
 
 
 def boxes(ax):

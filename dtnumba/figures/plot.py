@@ -66,5 +66,169 @@ class Plot:
             direction=direction,
         )
 
+    def surface(
+        self,
+        model: Any,
+        X: Any,
+        y: Any = None,
+        ax: Any = None,
+        *,
+        columns: Sequence[Any] | None = None,
+        feature_names: Sequence[Any] | None = None,
+        class_names: Sequence[Any] | None = None,
+    ) -> Any:
+        """Draw what is predicted over two columns: each region exactly, as the rectangles that it is.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            Of trees or rules.
+        X : array, frame or sparse matrix of shape (rows, features)
+            Rows as in ``predict``; the columns are drawn as far as these reach.
+        y : array of shape (rows,), optional
+            Their labels or numbers, drawn as points.
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        columns : two numbers or names
+            Which columns, where the model has more than two. The others are at the median or commonest level of X.
+        feature_names, class_names : sequence, optional
+            Names in place of those of ``fit``.
+
+        Returns
+        -------
+        matplotlib axes
+            The axes drawn in.
+
+        """
+        from dtnumba.figures.surface import draw_surface
+
+        return draw_surface(
+            model, X, y, ax, columns=columns, feature_names=feature_names, class_names=class_names
+        )
+
+    def importances(
+        self,
+        model: Any,
+        ax: Any = None,
+        *,
+        max_features: int | None = 20,
+        feature_names: Sequence[Any] | None = None,
+    ) -> Any:
+        """Draw ``feature_importances_``, the largest first, with the spread between the trees of a forest.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            A tree or a forest.
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        max_features : int or None
+            How many columns to show; None: all.
+        feature_names : sequence, optional
+            Names in place of those of ``fit``.
+
+        Returns
+        -------
+        matplotlib axes
+            The axes drawn in.
+
+        """
+        from dtnumba.figures.importances import draw_importances
+
+        return draw_importances(model, ax, max_features=max_features, feature_names=feature_names)
+
+    def pruning(self, curve: Any, ax: Any = None) -> Any:
+        """Draw error against size, in training and on rows held out, and what the rule of one standard error chooses.
+
+        While a tree grows the first falls on and the second rises again: that is overfitting.
+
+        Parameters
+        ----------
+        curve : ComplexityCurve or AlphaTable
+            What ``validation.complexity_curve`` or ``pruners.CostComplexity().table`` returns.
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        matplotlib axes
+            The axes drawn in.
+
+        """
+        from dtnumba.figures.pruning import draw_pruning
+
+        return draw_pruning(curve, ax)
+
+    def dependence(
+        self,
+        model: Any,
+        X: Any,
+        columns: Any,
+        ax: Any = None,
+        *,
+        target: Any = None,
+        ice: int = 0,
+        feature_names: Sequence[Any] | None = None,
+        class_names: Sequence[Any] | None = None,
+    ) -> Any:
+        """Draw the mean prediction against one column or two, of rows that are else as they are.
+
+        A model of trees says the same between two of its cuts, and each such range is asked once: the steps are exact.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            Of trees or rules.
+        X : array, frame or sparse matrix of shape (rows, features)
+            The rows to average over.
+        columns : number, name, or two of them
+            Which columns.
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        target : label, or number of an output
+            Whose share is drawn; by default the second of two classes, a line for each of more.
+        ice : int
+            How many rows to draw the own curves of (individual conditional expectation), for one column.
+        feature_names, class_names : sequence, optional
+            Names in place of those of ``fit``.
+
+        Returns
+        -------
+        matplotlib axes
+            The axes drawn in.
+
+        """
+        from dtnumba.figures.dependence import draw_dependence
+
+        return draw_dependence(
+            model, X, columns, ax, target=target, ice=ice, feature_names=feature_names, class_names=class_names
+        )
+
+    def leaves(
+        self, model: Any, ax: Any = None, *, tree: int = 0, class_names: Sequence[Any] | None = None
+    ) -> Any:
+        """Draw a bar a leaf, as wide as its rows are many, with the shares of its classes or its number.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            Of trees.
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        tree : int
+            The number of a tree of a forest.
+        class_names : sequence, optional
+            Names in place of those of ``fit``.
+
+        Returns
+        -------
+        matplotlib axes
+            The axes drawn in.
+
+        """
+        from dtnumba.figures.leaves import draw_leaves
+
+        return draw_leaves(model, ax, tree=tree, class_names=class_names)
+
 
 plot = Plot()

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from drawn import boxes, outside, overlaps
+from drawn import boxes, colours_table, outside, overlaps, some_rows
 
 import dtnumba
 from dtnumba import (
@@ -25,34 +25,8 @@ matplotlib = pytest.importorskip("matplotlib")
 pytestmark = pytest.mark.small
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    from matplotlib import pyplot as plt
-
-    plt.switch_backend("agg")
-    yield
-    plt.close("all")
-
-
-def some_rows(seed, n=300, k=3, *, gaps=0.0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 5))
-    y = (X[:, 0] + rng.normal(size=n) > 0).astype(int) + (X[:, 1] > rng.normal(size=n)) * (k - 2)
-    X[rng.random(X.shape) < gaps] = np.nan
-    return X, y
-
-
 def words_of(ax):
     return [text.get_text() for text in ax.texts]
-
-
-def colours_table(n=200):
-    rng = np.random.default_rng(4)
-    X = np.empty((n, 2), object)
-    X[:, 0] = rng.choice(["red", "green", "blue", "grey", "violet"], n)
-    X[:, 1] = rng.choice(["small", "large", "huge"], n)
-    y = np.where(np.isin(X[:, 0], ["red", "blue"]), "stop", np.where(X[:, 1] == "huge", "stop", "go"))
-    return X, y
 
 
 @pytest.mark.parametrize("direction", ["down", "right", None])

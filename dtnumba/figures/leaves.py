@@ -1,0 +1,50 @@
+"""``plot.leaves``: a bar a leaf, as wide as its rows are many, with what it holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.figures.axes import axes_for, label_axes, name_handles
+from dtnumba.figures.colours import DARK, class_colours, tints_of_numbers
+from dtnumba.figures.tree_cells import Shown
+from dtnumba.trees.layout import LEAF
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MOST_NAMED = 20
+
+
+def draw_leaves(model: Any, ax: Any = None, *, tree: int = 0, class_names: Sequence[Any] | None = None) -> Any:
+    """Draw the leaves of one tree; see ``plot.leaves``."""
+    shown = Shown(model, "plot.leaves", tree, None, class_names)
+    leaves = np.flatnonzero(shown.trees.feature == LEAF)
+    rows, value = shown.trees.n_samples[leaves], shown.value[leaves]
+    if shown.codes is None:
+        order = np.argsort(value[:, 0], kind="stable")
+    else:
+        first = shown.codes[leaves, 0]
+        order = np.lexsort([-value[np.arange(len(leaves)), first], first])
+    rows, value = rows[order], value[order]
+    edges = np.concatenate([[0], np.cumsum(rows)]).astype(np.float64)
+    axes = axes_for(ax, "plot.leaves")
+    width = np.diff(edges)
+    line = {"edgecolor": DARK, "linewidth": 0.4 if len(leaves) <= 200 else 0.0}
+    if shown.codes is None:
+        axes.bar(edges[:-1], value[:, 0], width, align="edge", color=tints_of_numbers(value[:, 0]), **line)
+        label_axes(axes, "rows, leaf by leaf", "prediction", f"{len(leaves):,} leaves")
+    else:
+        k = shown.columns.sizes[0]
+        colours, low, handles = class_colours(k), np.zeros(len(leaves)), []
+        for c in range(k):
+            bars = axes.bar(edges[:-1], value[:, c], width, low, align="edge", color=colours[c], **line)
+            low = low + value[:, c]
+            handles.append(bars)
+        names = shown.class_names()
+        name_handles(axes, handles[:_MOST_NAMED], names[:_MOST_NAMED])
+        axes.set_ylim(0.0, 1.0)
+        label_axes(axes, "rows, leaf by leaf", "shares of classes", f"{len(leaves):,} leaves")
+    axes.set_xlim(0.0, edges[-1])
+    return axes

@@ -1,0 +1,90 @@
+"""Partial dependence against its definition: a mean of predictions of rows with one value changed."""
+
+import numpy as np
+import pytest
+from drawn import colours_table, some_rows
+
+from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, plot
+
+pytestmark = pytest.mark.small
+
+
+def steps(ax):
+    """Return edges and values of the mean curves, by what they are of."""
+    found = {patch.get_gid(): patch.get_data() for patch in ax.patches if patch.get_gid()}
+    return {name: (np.asarray(data.edges), np.asarray(data.values)) for name, data in found.items()}
+
+
+def curves(ax):
+    return [np.asarray(patch.get_data().values) for patch in ax.patches if not patch.get_gid()]
+
+
+def expected(model, X, j, value, k):
+    rows = X.copy()
+    rows[:, j] = value
+    return model.predict_proba(rows)[:, k] if hasattr(model, "classes_") else model.predict(rows)
+
+
+@pytest.mark.parametrize("missing", ["learned", "surrogate", "fractional"])
+def test_every_value_has_the_mean_of_the_definition(missing):
+    X, y = some_rows(0, gaps=0.1)
+    tree = DecisionTreeClassifier(max_depth=5, missing=missing).fit(X, y)
+    ax = plot.dependence(tree, X, 0)
+    for k in range(3):
+        edges, values = steps(ax)[f"mean {k}"]
+        for at in np.random.default_rng(1).uniform(edges[0], edges[-1], 20):
+            mean = expected(tree, X, 0, at, k).mean()
+            assert values[np.searchsorted(edges, at) - 1] == pytest.approx(mean)
+
+
+def test_steps_are_those_of_the_trees():
+    X, y = some_rows(2)
+    forest = RandomForestClassifier(n_estimators=3, max_depth=3, random_state=0).fit(X, y)
+    edges, _ = steps(plot.dependence(forest, X, "x1"))["mean 0"]
+    trees = forest.trees_
+    assert set(edges[1:-1]) == set(trees.threshold[trees.feature == 1])
+
+
+def test_curves_of_rows_are_their_predictions():
+    X, y = some_rows(3, k=2)
+    tree = DecisionTreeClassifier(max_depth=4).fit(X, y)
+    ax = plot.dependence(tree, X[:10], 0, ice=10)
+    edges, mean = steps(ax)["mean 1"]
+    own = curves(ax)
+    assert np.mean(own, axis=0) == pytest.approx(mean)
+    for at in range(len(edges) - 1):
+        said = expected(tree, X[:10], 0, (edges[at] + edges[at + 1]) / 2, 1)
+        assert [curve[at] for curve in own] == pytest.approx(said.tolist())
+
+
+def test_two_columns_are_a_plane():
+    X, y = some_rows(4)
+    tree = DecisionTreeRegressor(max_depth=4).fit(X, X[:, 0] * X[:, 1] + y)
+    ax = plot.dependence(tree, X, [0, 1])
+    (mesh,) = ax.collections
+    assert mesh.get_coordinates().shape[0] - 2 == len(set(tree.tree_.threshold[tree.tree_.feature == 1]))
+    assert ax.get_title().startswith("mean prediction: ")
+
+
+def test_levels_of_a_category_have_a_step_each():
+    X, y = colours_table()
+    ax = plot.dependence(DecisionTreeClassifier().fit(X, y), X, 0, target="stop")
+    edges, values = steps(ax)["mean 1"]
+    assert edges.tolist() == [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5]
+    assert values[[0, 3]].min() > values[[1, 2, 4]].max()
+    assert ax.get_ylabel() == "mean share of stop"
+
+
+def test_bad_input_is_named():
+    X, y = some_rows(5)
+    tree = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    with pytest.raises(ValueError, match="column 'no' is not there; pass a number from 0 to 4, or a name"):
+        plot.dependence(tree, X, "no")
+    with pytest.raises(ValueError, match="must be one column or two"):
+        plot.dependence(tree, X, [0, 1, 2])
+    with pytest.raises(ValueError, match="target='x' is none of the classes"):
+        plot.dependence(tree, X, 0, target="x")
+    with pytest.raises(ValueError, match="ice=-1"):
+        plot.dependence(tree, X, 0, ice=-1)
+    with pytest.raises(ValueError, match=r"X has no rows|[Ff]ound array with 0"):
+        plot.dependence(tree, X[:0], 0)

@@ -1,0 +1,39 @@
+"""Bars of leaves: as wide as rows are many, as high as shares."""
+
+import numpy as np
+import pytest
+from drawn import some_rows
+
+from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, plot
+
+pytestmark = pytest.mark.small
+
+
+def test_widths_are_rows_and_heights_are_shares():
+    X, y = some_rows(0)
+    tree = DecisionTreeClassifier(max_depth=3).fit(X, y)
+    ax = plot.leaves(tree)
+    assert len(ax.containers) == 3
+    widths = np.array([[bar.get_width() for bar in bars] for bars in ax.containers])
+    heights = np.array([[bar.get_height() for bar in bars] for bars in ax.containers])
+    assert widths.sum(axis=1).tolist() == [300.0] * 3
+    assert heights.sum(axis=0) == pytest.approx(np.ones(tree.n_leaves_))
+    assert (widths * heights).sum(axis=1) == pytest.approx(np.bincount(y))
+
+
+def test_numbers_stand_in_their_order():
+    X, y = some_rows(1)
+    ax = plot.leaves(DecisionTreeRegressor(max_depth=3).fit(X, X[:, 0] + y))
+    heights = [bar.get_height() for bar in ax.patches]
+    assert heights == sorted(heights)
+
+
+def test_bad_input_is_named():
+    X, y = some_rows(2)
+    forest = RandomForestClassifier(n_estimators=2, max_depth=2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="tree=2: must be the number of a tree, from 0 to 1"):
+        plot.leaves(forest, tree=2)
+    tree = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    tree.compact()
+    with pytest.raises(ValueError, match=r"plot.leaves: compact\(\)"):
+        plot.leaves(tree)

@@ -1,0 +1,38 @@
+"""Curves of error against size, and what they mark."""
+
+import numpy as np
+import pytest
+from drawn import some_rows
+
+from dtnumba import DecisionTreeClassifier, plot, pruners, validation
+
+pytestmark = pytest.mark.small
+
+
+def test_a_complexity_curve_and_what_it_chooses():
+    X, y = some_rows(0)
+    curve = validation.complexity_curve(DecisionTreeClassifier(random_state=0), X, y, cv=5)
+    ax = plot.pruning(curve)
+    train, held = ax.lines[:2]
+    assert train.get_ydata().tolist() == curve.train_error.tolist()
+    assert held.get_ydata().tolist() == curve.validation_error.tolist()
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts[2].startswith(f"least error: {curve.best_size} lea")
+    bound = curve.validation_error.min() + curve.validation_standard_error[curve.validation_error.argmin()]
+    chosen = curve.sizes[curve.validation_error <= bound][0]
+    assert texts[3].startswith(f"within one standard error: {chosen} lea")
+
+
+def test_a_table_of_alphas_marks_the_choices_of_its_rules():
+    X, y = some_rows(1)
+    table = pruners.CostComplexity(cv=5).table(DecisionTreeClassifier(random_state=0), X, y)
+    ax = plot.pruning(table)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts[2].startswith(f"least error: {table.n_leaves[table.choice('0se')]} lea")
+    assert texts[3].startswith(f"within one standard error: {table.n_leaves[table.choice('1se')]} lea")
+    assert np.all(np.diff(ax.lines[0].get_xdata()) > 0)
+
+
+def test_what_is_no_curve_is_named():
+    with pytest.raises(TypeError, match=r"int is no curve; pass what validation\.complexity_curve"):
+        plot.pruning(3)
