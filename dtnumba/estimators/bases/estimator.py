@@ -156,6 +156,18 @@ class Estimator(NamedParameters, TakesMetadata):
 
         save_model(self, path, compact=compact)
 
+    def _repr_html_(self) -> str:
+        """Show the model in a notebook: its parameters, and once fitted the top of a tree that unfolds."""
+        from dtnumba.export.pictures.notebook import shown_in_notebook
+
+        return shown_in_notebook(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """Return the model as text and as markup, of which a notebook shows what it can."""
+        made = {"text/plain": self.__repr__, "text/html": self._repr_html_}
+        asked = set(made if include is None else include) - set(exclude or ())
+        return {name: make() for name, make in made.items() if name in asked}
+
     def refuse_missing(self, table: Any) -> None:
         """Raise ValueError where ``missing="error"`` and a value is missing."""
         if getattr(self, "missing", "") != "error":
