@@ -1,4 +1,4 @@
-"""Results: on standard output, or in a file that is written whole or not at all."""
+"""Results: on standard output, or in a file that is written whole or not at all; into devices as it comes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,29 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dtnumba.cli.command import DataError
+from dtnumba.cli.command import DataError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def check_out(path: str | None, *read: str | None) -> None:
+    """Refuse a place for results before any work is done.
+
+    Raises
+    ------
+    CommandError
+        If it is a folder, has no folder, or is one of the files that are read, which would be lost.
+    """
+    if path is None:
+        return
+    if Path(path).is_dir():
+        raise DataError(f"{path}: that is a folder; name a file in it")
+    if not Path(path).resolve().parent.is_dir() and not Path(path).exists():
+        raise DataError(f"{path}: it cannot be written: there is no folder {Path(path).parent}")
+    for one in read:
+        if one is not None and Path(path).is_file() and Path(one).exists() and Path(one).samefile(path):
+            raise UsageError(f"--out {path}: that file is read, and would be lost; name another")
 
 
 @contextmanager
@@ -23,6 +42,13 @@ def results(path: str | None) -> Iterator[Any]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    if _is_device(path):
+        try:
+            with Path(path).open("wb") as file:
+                yield file
+        except OSError as error:
+            raise DataError(f"{path}: it cannot be written: {error.strerror or error}") from error
+        return
     with whole_file(path) as temporary, temporary.open("wb") as file:
         yield file
         file.flush()
@@ -32,7 +58,7 @@ def results(path: str | None) -> Iterator[Any]:
 @contextmanager
 def whole_file(path: str) -> Iterator[Path]:
     """Yield the name of a new file beside the one that is wanted, which it replaces when all went well."""
-    to = Path(path)
+    to = Path(path).resolve()  # links lead on
     temporary = None
     try:
         if to.is_dir():
@@ -42,7 +68,7 @@ def whole_file(path: str) -> Iterator[Path]:
         os.close(handle)
         mask = os.umask(0)
         os.umask(mask)
-        temporary.chmod(0o666 & ~mask)  # as if it had been made in the usual way
+        temporary.chmod(to.stat().st_mode & 0o777 if to.exists() else 0o666 & ~mask)  # as if written in the usual way
         yield temporary
         temporary.replace(to)
         temporary = None
@@ -52,3 +78,8 @@ def whole_file(path: str) -> Iterator[Path]:
         if temporary is not None:
             with suppress(OSError):
                 temporary.unlink()
+
+
+def _is_device(path: str) -> bool:
+    """Tell whether there is something that no file may take the place of: a device, a pipe, a socket."""
+    return Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir()

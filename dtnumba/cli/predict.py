@@ -15,7 +15,7 @@ from dtnumba.cli.command import DataError, UsageError
 from dtnumba.cli.files.read_rows import ModelRows
 from dtnumba.cli.files.reading import Reading
 from dtnumba.cli.model_files import load_model
-from dtnumba.cli.output import results
+from dtnumba.cli.output import check_out, results
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +32,7 @@ def predict(options: argparse.Namespace) -> None:
     CommandError
         If the model or the file cannot be used.
     """
+    check_out(options.out, options.model, options.file)
     began, model = time.perf_counter(), load_model(options.model)
     if options.proba and not hasattr(model, "predict_proba"):
         raise UsageError(f"--proba: {type(model).__name__} predicts numbers, which have no shares of classes")

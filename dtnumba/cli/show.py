@@ -14,7 +14,7 @@ from dtnumba import export
 from dtnumba.cli.command import DataError, UsageError
 from dtnumba.cli.learners import meant
 from dtnumba.cli.model_files import load_model
-from dtnumba.cli.output import results
+from dtnumba.cli.output import check_out, results
 from dtnumba.export.as_text import outline
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def convert(options: argparse.Namespace) -> None:
     formats = sorted(name for name in export.__all__ if name.islower() and name not in {"verify", "from_json"})
     if options.to not in formats:
         raise UsageError(f"--to {options.to}: no such format; there are {', '.join(formats)}")
+    check_out(options.out, options.model)
     model = load_model(options.model)
     write = getattr(export, options.to)
     known = list(signature(write).parameters)[1:]

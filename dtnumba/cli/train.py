@@ -20,6 +20,7 @@ from dtnumba.cli.files.read_table import read_table
 from dtnumba.cli.files.reading import Reading
 from dtnumba.cli.files.spelling import Spelling
 from dtnumba.cli.learners import tasks_of, with_parameters
+from dtnumba.cli.output import check_out
 from dtnumba.cli.show import top
 from dtnumba.runtime.notice import NOTICE
 from dtnumba.tables.columns import NUMBER, ArrayColumn, Column, ColumnTable
@@ -93,6 +94,7 @@ def train(options: argparse.Namespace) -> None:
     if options.file is None and (options.category or options.number or options.ignore):
         raise UsageError("--category, --number and --ignore need a FILE")
     makers = learners(options)
+    check_out(options.out, options.file)
     began = time.perf_counter()
     print(f"dtnumba {dtnumba.__version__}", file=sys.stderr, flush=True)
     with stage("reading") as remarks:

@@ -316,6 +316,8 @@ def _checksums(arrays: dict[str, NDArray[Any]], n_bytes: int) -> bytes:
 def write(path: Any, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Write a file whole, or leave what there was: it is made beside its place, and takes that when it is on disk."""
     place = path_of(path, "pass the path of a file to write")
+    if place.exists() and not place.is_file():
+        raise OSError(f"{place}: is a device or a pipe, which no file can take the place of; pass the path of a file")
     parts, place = list(_parts(header, arrays)), place.resolve()
     _sweep(place)
     unfinished, file = _begun(place)

@@ -153,7 +153,55 @@ def test_answers_go_to_a_file_whole(saved, run, table, tmp_path):
     assert run("predict", path, table, "--out", tmp_path)[0] == 1
     code, _, err = run("predict", path, table, "--out", tmp_path / "none" / "out.csv")
     assert code == 1
-    assert "out.csv: it cannot be written: No such file or directory" in err
+    assert "out.csv: it cannot be written: there is no folder" in err
+
+
+def test_a_file_that_is_read_is_not_written_over(saved, run, table, tmp_path):
+    path, link = saved(), tmp_path / "link.csv"
+    link.symlink_to(table)
+    before = path.read_bytes()
+    for argv in (
+        ("train", table, "--out", table),
+        ("train", table, "--out", link),
+        ("predict", path, table, "--out", table),
+        ("predict", path, table, "--out", path),
+        ("convert", path, "--to", "json", "--out", path),
+    ):
+        code, out, err = run(*argv)
+        assert (code, out) == (2, "")
+        assert "that file is read, and would be lost; name another" in err
+    assert (tmp_path / "table.csv").read_text() == ROWS
+    assert path.read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_training(run, table, tmp_path):
+    for place, said in ((tmp_path / "none" / "m", "there is no folder"), (tmp_path, "that is a folder")):
+        code, out, err = run("train", table, "--out", place)
+        assert (code, out) == (1, "")
+        assert said in err
+        assert "compile + fit" not in err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_answers_go_into_a_pipe_and_links_lead_on(saved, run, table, tmp_path):
+    path, pipe = saved(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert run("predict", path, table, "--out", pipe)[0] == 0
+        answers = os.read(reader, 1 << 16).decode()
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    assert answers == run("predict", path, table)[1]
+    out, link = tmp_path / "out.csv", tmp_path / "link"
+    out.write_text("")
+    out.chmod(0o600)
+    link.symlink_to(out)
+    assert run("predict", path, table, "--out", link)[0] == 0
+    assert link.is_symlink()
+    assert out.read_text() == answers
+    assert out.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_model_is_converted(saved, run, tmp_path):

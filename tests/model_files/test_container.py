@@ -206,3 +206,12 @@ def test_the_rights_of_a_file_stay_and_links_lead_on(tmp_path):
     assert link.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o640
     assert_read(path)
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="pipe: is a device or a pipe"):
+        write(pipe, {}, {})
+    assert pipe.is_fifo()
+    assert [one.name for one in tmp_path.iterdir()] == ["pipe"]
