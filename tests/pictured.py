@@ -6,6 +6,8 @@ import pytest
 from exported import ALL_KINDS
 
 from dtnumba import DecisionTreeClassifier, RandomForestClassifier
+from dtnumba.prediction.tree_view import TreeView
+from dtnumba.trees.layout import depths, joined
 
 needs_browser = pytest.mark.skipif(bool(chromium.why_absent()), reason=chromium.why_absent() or "there is one")
 RULES = {"rules", "rules, votes", "decision list"}
@@ -43,3 +45,50 @@ def overlaps(boxes):
     across = (left[:, None] < right - 0.01) & (left < right[:, None] - 0.01)
     along = (top[:, None] < bottom - 0.01) & (top < bottom[:, None] - 0.01)
     return int((across & along).sum() - len(boxes))
+
+
+def random_trees(rng, like, n_leaves, n_features):
+    """Return a tree of random tests and so many leaves, of the classes of other trees."""
+    m, n_classes = 2 * n_leaves - 1, like.value.shape[1]
+    feature, left, parent = np.full(m, -1, np.int32), np.full(m, -1, np.int32), np.full(m, -1)
+    leaves = [0]
+    for child in range(1, m, 2):
+        k = int(rng.integers(len(leaves)))
+        node = leaves[k]
+        leaves[k] = leaves[-1]
+        leaves.pop()
+        feature[node], left[node], parent[child : child + 2] = rng.integers(n_features), child, node
+        leaves += [child, child + 1]
+    inner = feature >= 0
+    counts = rng.integers(0, 3, (m, n_classes)) * ~inner[:, None]
+    counts[~inner, rng.integers(0, n_classes, n_leaves)] += 1
+    for node in range(m - 1, 0, -1):
+        counts[parent[node]] += counts[node]
+    n = counts.sum(axis=1)
+    return like._replace(
+        root=np.array([0, m]),
+        feature=feature,
+        threshold=np.where(inner, rng.normal(size=m) * 10.0 ** rng.integers(-6, 9, m), np.nan),
+        left=left,
+        right=np.where(inner, left + 1, -1).astype(np.int32),
+        missing_left=rng.integers(0, 2, m).astype(np.uint8) * inner,
+        value=counts / n[:, None],
+        n_samples=n,
+        weight=n.astype(float),
+        impurity=rng.random(m),
+        gain=rng.random(m) * inner,
+    )
+
+
+def many_trees(n_trees):
+    """Return a model that holds many random trees of at most eight tests on a path, and nasty names of its columns."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 8)), np.array([NASTY[k] for k in np.arange(60) % 6], object)
+    model = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    drawn = []
+    while len(drawn) < n_trees:
+        own = random_trees(rng, model.trees_, int(rng.integers(1, 40)), 8)
+        if depths(own).max() <= 8:
+            drawn.append(own)
+    model.tree_ = TreeView(joined(drawn), 8, [6])
+    return model, NASTY

@@ -8,7 +8,17 @@ import chromium
 import numpy as np
 import pytest
 from exported import ALL_KINDS, made
-from pictured import NASTY, RULES, TREES, name_of, nasty_model, needs_browser, overlaps
+from pictured import (
+    NASTY,
+    RULES,
+    TREES,
+    many_trees,
+    name_of,
+    nasty_model,
+    needs_browser,
+    overlaps,
+    random_trees,
+)
 
 from dtnumba import (
     DecisionTreeClassifier,
@@ -108,38 +118,8 @@ def test_pages_are_small(n_leaves, most):
 def large_tree(n_leaves, n_classes):
     """Return a model of a random tree of so many leaves, that no table has grown."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 20))
-    model = DecisionTreeClassifier(max_depth=1).fit(X, np.arange(40) % n_classes)
-    m = 2 * n_leaves - 1
-    feature, left, parent = np.full(m, -1, np.int32), np.full(m, -1, np.int32), np.full(m, -1)
-    leaves = [0]
-    for child in range(1, m, 2):
-        k = int(rng.integers(len(leaves)))
-        node = leaves[k]
-        leaves[k] = leaves[-1]
-        leaves.pop()
-        feature[node], left[node], parent[child : child + 2] = rng.integers(20), child, node
-        leaves += [child, child + 1]
-    inner = feature >= 0
-    counts = rng.integers(0, 3, (m, n_classes)) * ~inner[:, None]
-    counts[~inner, rng.integers(0, n_classes, n_leaves)] += 1
-    for node in range(m - 1, 0, -1):
-        counts[parent[node]] += counts[node]
-    n = counts.sum(axis=1)
-    own = model.trees_._replace(
-        root=np.array([0, m]),
-        feature=feature,
-        threshold=np.where(inner, rng.normal(size=m), np.nan),
-        left=left,
-        right=np.where(inner, left + 1, -1).astype(np.int32),
-        missing_left=rng.integers(0, 2, m).astype(np.uint8) * inner,
-        value=counts / n[:, None],
-        n_samples=n,
-        weight=n.astype(float),
-        impurity=rng.random(m),
-        gain=rng.random(m) * inner,
-    )
-    model.tree_ = TreeView(own, 20, [n_classes])
+    model = DecisionTreeClassifier(max_depth=1).fit(rng.normal(size=(40, 20)), np.arange(40) % n_classes)
+    model.tree_ = TreeView(random_trees(rng, model.trees_, n_leaves, 20), 20, [n_classes])
     assert model.tree_.n_leaves == n_leaves
     return model
 
@@ -317,10 +297,11 @@ def test_trees_of_a_forest_are_picked(browser):
 
 MEASURED = """
 const V = window.treePage.view, boxes = [], wrong = [];
-V.unfoldAll(); V.state.view.k = 1; V.drawNow();
+for (const i of V.state.ids.slice()) if (i % 5 || i === V.root()) V.toggle(i, true);
+V.layOut(); V.state.view.k = 1; V.drawNow();
 const seen = new Set();
 const b = V.state.box;
-for (let y = b.y - 50; y < b.y + b.height + 50; y += 500) for (let x = -50; x < b.width; x += 900) {
+for (let y = b.y - 50; y < b.y + b.height + 50; y += 500) for (let x = -50; x < b.width + 50; x += 700) {
   V.state.view.x = -x; V.state.view.y = -y; V.drawNow();
   for (const g of document.querySelectorAll("[data-node]")) {
     const i = Number(g.dataset.node), box = g.querySelector(".box").getBoundingClientRect();
@@ -332,14 +313,35 @@ for (let y = b.y - 50; y < b.y + b.height + 50; y += 500) for (let x = -50; x < 
     }
     const says = g.querySelector(".says"), rows = g.querySelector(".rows");
     if (says && rows && says.getBoundingClientRect().right > rows.getBoundingClientRect().left) wrong.push([i, "both"]);
+    const more = g.querySelector(".more");
+    if (more) {
+      const r = more.getBoundingClientRect();
+      for (const other of document.querySelectorAll(".box")) {
+        const b = other.getBoundingClientRect();
+        if (r.left < b.right && b.left < r.right && r.top < b.bottom && b.top < r.bottom)
+          wrong.push([i, more.textContent]);
+      }
+    }
     if (seen.has(i)) continue;
     seen.add(i);
-    const more = g.getBoundingClientRect();
     boxes.push([i, box.left - own.left + x, box.top - own.top + y, box.right - own.left + x, box.bottom - own.top + y]);
   }
 }
 return { boxes, wrong, n: V.state.ids.length };
 """
+
+
+@needs_browser
+def test_random_trees_have_no_overlap_and_their_text_is_in_its_boxes(browser):
+    model, names = many_trees(150)
+    assert browser.open(export.html(model, feature_names=names)) == []
+    assert browser.js("return window.treePage.model.c.root.length") == 151
+    for t in range(150):
+        found = browser.js("window.treePage.view.tree(arguments[0]);" + MEASURED, t)
+        assert found["wrong"] == [], t
+        assert len(found["boxes"]) == found["n"]
+        assert overlaps(np.array(found["boxes"])[:, 1:]) == 0, t
+    assert browser.console() == []
 
 
 @needs_browser
@@ -355,7 +357,7 @@ def test_no_box_overlaps_and_every_text_is_in_its_box(browser, seed):
     assert browser.open(export.html(model, feature_names=["a", *NASTY[4:7]])) == []
     found = browser.js(MEASURED)
     assert found["wrong"] == []
-    assert len(found["boxes"]) == found["n"] == model.tree_.node_count
+    assert len(found["boxes"]) == found["n"]
     boxes = np.array(found["boxes"])[:, 1:]
     assert overlaps(boxes) == 0
 

@@ -8,7 +8,7 @@ import chromium
 import numpy as np
 import pytest
 from exported import made
-from pictured import NASTY, TREES, nasty_model, needs_browser, overlaps
+from pictured import NASTY, TREES, many_trees, nasty_model, needs_browser, overlaps
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export
 from dtnumba.export.pictures.text_widths import cut, width
@@ -134,6 +134,17 @@ def test_text_is_in_its_box_as_a_browser_draws_it(browser, seed):
     assert browser.open(export.svg(model, max_depth=8, feature_names=names), f"p{seed}.svg") == []
     found = browser.js(MEASURED)
     assert found["n"] > 1
+    assert found["wrong"] == []
+
+
+@needs_browser
+def test_500_random_trees_have_no_overlap_and_their_text_is_in_its_boxes(browser):
+    model, names = many_trees(500)
+    drawn = [export.svg(model, tree=t, max_depth=8, feature_names=names) for t in range(500)]
+    assert sum(overlaps(boxes_of(picture)) for picture in drawn) == 0
+    assert browser.open("<!DOCTYPE html><meta charset=utf-8><link rel=icon href='data:,'>" + "".join(drawn)) == []
+    found = browser.js(MEASURED)
+    assert found["n"] == model.trees_.n_nodes
     assert found["wrong"] == []
 
 

@@ -77,7 +77,7 @@ def _tree(model: Any) -> str:
     for at in range(len(nodes.ids) - 1, -1, -1):  # children stand behind their parents
         own = "".join(whole[child] for child in nodes.children[at])
         if own:
-            whole[at] = _folded(_node(nodes, at), own)
+            whole[at] = _folded(_node(nodes, at), own, is_open=at == 0)
             continue
         more = "" if nodes.is_leaf(at) else f" <span class='dim'>+ {nodes.below(at):,} nodes below</span>"
         whole[at] = f"<div class='leaf'>{_node(nodes, at)}{more}</div>"
@@ -90,8 +90,8 @@ def _node(nodes: PictureNodes, at: int) -> str:
     return f"<b><bdi>{escape(_short(nodes.way(at)))}</bdi></b> <span class='dim'>{' &middot; '.join(parts)}</span>"
 
 
-def _folded(title: str, body: str) -> str:
-    return f"<details><summary>{title}</summary>{body}</details>"
+def _folded(title: str, body: str, *, is_open: bool = False) -> str:
+    return f"<details{' open' * is_open}><summary>{title}</summary>{body}</details>"
 
 
 def _short(text: str) -> str:

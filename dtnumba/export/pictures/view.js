@@ -1,7 +1,7 @@
 "use strict";
 // The tree of a page: what is unfolded is laid out, and what is in sight is drawn.
 const View = (() => {
-  const M = Model, c = M.c, W = 196, H = 46, GAP = 10, STEP = W + 52, SPACE = "http://www.w3.org/2000/svg";
+  const M = Model, c = M.c, W = 192, H = 46, GAP = 10, STEP = W + 66, SPACE = "http://www.w3.org/2000/svg";
   const AT_FIRST = 31, TEXT_FROM = 0.42, BOXES_FROM = 0.2, LEAST = 0.004, MOST = 2.5;
   const svg = document.getElementById("tree"), scene = svg.querySelector("#scene");
   const open = new Uint8Array(M.m), hits = new Uint8Array(M.m), hitsBelow = new Uint8Array(M.m), top = {};

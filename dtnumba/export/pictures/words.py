@@ -58,12 +58,15 @@ class NodeWords:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
+        self._classes: dict[tuple[int, int], str] = {}
         self.names = [isolated(clean(name)) for name in columns.names]
 
     def class_name(self, output: int, code: int) -> str:
         """Return what a class is called."""
-        assert self._columns.classes is not None
-        return isolated(clean(self._columns.classes[output][code]))
+        if (output, code) not in self._classes:
+            assert self._columns.classes is not None
+            self._classes[output, code] = isolated(clean(self._columns.classes[output][code]))
+        return self._classes[output, code]
 
     def ways(self, test: Test) -> list[str]:
         """Return what sends a value that is there to each child; "missing" where that is all that goes to it."""

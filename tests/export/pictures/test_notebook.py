@@ -40,7 +40,7 @@ def read(markup):
     reader.close()
     assert reader.open == []
     assert reader.seen <= TAGS
-    assert reader.attributes <= {"class"}
+    assert reader.attributes <= {"class", "open"}
     return "".join(reader.text)
 
 
