@@ -5,6 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
+from dtnumba import DecisionTreeClassifier
+from dtnumba.pruners import CostComplexity
+
+NAMES = ["Age", "Number", "Start"]  # of kyphosis
 DATA = Path(__file__).parent / "data"
 
 
@@ -13,6 +17,15 @@ def kyphosis():
         rows = list(csv.DictReader(file))
     X = np.array([[float(row[name]) for name in ("Age", "Number", "Start")] for row in rows])
     return X, np.array([row["Kyphosis"] for row in rows])
+
+
+def as_rpart(**params):
+    """Return the tree of kyphosis with rpart's defaults."""
+    pruner = CostComplexity(cp=0.01)
+    model = DecisionTreeClassifier(
+        min_samples_split=20, min_samples_leaf=7, missing="surrogate", n_jobs=1, prune=pruner, **params
+    )
+    return model.fit(*kyphosis())
 
 
 def named(name, words=()):

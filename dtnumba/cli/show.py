@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 MOST_LINES = 200
+_NO_FORMATS = {"verify", "from_json", "frame", "splits", "to_sklearn"}  # what export has besides
 
 
 def show(options: argparse.Namespace) -> None:
@@ -54,7 +55,7 @@ def info(options: argparse.Namespace) -> None:
 
 def convert(options: argparse.Namespace) -> None:
     """Write a model in another format."""
-    formats = sorted(name for name in export.__all__ if name.islower() and name not in {"verify", "from_json"})
+    formats = sorted(name for name in export.__all__ if name.islower() and name not in _NO_FORMATS)
     if options.to not in formats:
         raise UsageError(f"--to {options.to}: no such format; there are {', '.join(formats)}")
     check_out(options.out, options.model)

@@ -6,6 +6,7 @@ as_json     ``json`` and ``from_json``: everything, and back
 as_network  ``network``: threshold units
 as_onnx     ``onnx``: a graph of ONNX
 as_treelite  ``treelite``: a model of treelite
+as_sklearn  ``to_sklearn``: estimators of scikit-learn
 as_dot      ``dot``: text of Graphviz
 as_html     ``html``: a page
 as_sql      ``sql``: one query
@@ -16,7 +17,7 @@ as_text     ``text``: a tree as an outline, or as other programs print it
 
 reading    a fitted model as every exporter reads it, and the error of what a format cannot say
 replay     ``verify``: what was written, run again and held against the model
-text_styles  the styles of other programs in ``text``
+text_styles  the styles of other programs in ``text``, and ``frame`` and ``splits``: a tree as tables
 languages  what exporters share of the languages that they write
 pictures   what pictures of models share
 """
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from dtnumba.export.as_onnx import onnx as onnx
     from dtnumba.export.as_python import python as python
     from dtnumba.export.as_rules import rules as rules
+    from dtnumba.export.as_sklearn import to_sklearn as to_sklearn
     from dtnumba.export.as_sql import SqlQuery as SqlQuery
     from dtnumba.export.as_sql import sql as sql
     from dtnumba.export.as_svg import svg as svg
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
     from dtnumba.export.reading import ExportError as ExportError
     from dtnumba.export.replay import ExportMismatchError as ExportMismatchError
     from dtnumba.export.replay import verify as verify
+    from dtnumba.export.text_styles.tables import frame as frame
+    from dtnumba.export.text_styles.tables import splits as splits
 
 _HOME = {
     "CSource": "as_c",
@@ -64,6 +68,7 @@ _HOME = {
     "c": "as_c",
     "dnf": "as_dnf",
     "dot": "as_dot",
+    "frame": "text_styles.tables",
     "from_json": "as_json",
     "html": "as_html",
     "json": "as_json",
@@ -71,9 +76,11 @@ _HOME = {
     "onnx": "as_onnx",
     "python": "as_python",
     "rules": "as_rules",
+    "splits": "text_styles.tables",
     "sql": "as_sql",
     "svg": "as_svg",
     "text": "as_text",
+    "to_sklearn": "as_sklearn",
     "treelite": "as_treelite",
     "verify": "replay",
 }

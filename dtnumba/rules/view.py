@@ -10,6 +10,7 @@ from dtnumba.rules.layout import Rules, body_of, check
 from dtnumba.rules.matching import Block, answers_of, blocks_of
 from dtnumba.rules.text import Words, last_line, line_of, names_of, sentence, word
 from dtnumba.runtime.tasks import n_workers
+from dtnumba.trees.records import Records, records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,6 +135,24 @@ class RuleList:
     def __repr__(self) -> str:
         """Say how many rules there are."""
         return f"<{len(self)} rules, otherwise {self.default!r}>"
+
+    def to_records(self) -> Records:
+        """Return the rules as a record array, a row a rule, the default last: it has no tests.
+
+        Fields: ``rule`` (the sentence), ``label``, ``n_tests``, ``covered``, ``correct``, ``confidence``, ``lift``.
+        ``to_frame()`` of it is a frame of pandas.
+        """
+        rules, lines = self.arrays, self.lines()
+        n_tests = [len(body_of(rules, r)) for r in range(len(self))]
+        numbers = {name: getattr(rules, name) for name in ("covered", "correct", "confidence", "lift")}
+        return records(
+            {
+                "rule": [line.rpartition(" [")[0] for line in lines[:-1]] + lines[-1:],
+                "label": [*self.classes[rules.label].tolist(), self.default],
+                "n_tests": np.array([*n_tests, 0], np.int64),
+                **{name: np.append(np.asarray(column, np.float64), np.nan) for name, column in numbers.items()},
+            }
+        )
 
     def answers(self, table: Table, n_jobs: int | None, *, votes: bool = False) -> Any:
         """Return which rule answers each row, and the votes of all that hold if they are asked for."""

@@ -6,5 +6,7 @@ assemble     for growth: canonical numbers of nodes, ragged columns in their ord
 check        the invariants, tested
 routing      the rule of descent: which child a value goes to
 subtrees     passes over subtrees, a level of depth at a time; trees of which parts are replaced
+records      tables of what is printed, as record arrays and as frames
+r_numbers    numbers as R writes them, for what prints trees and their subtrees
 compact      trees without the statistics that prediction does not need
 """

@@ -133,6 +133,12 @@ class Refits:
         elif model.grows_on_sorted_columns:
             self._sorted = presort(table, everything, table.n_features, self.workers)
 
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """The names of the columns, where the model is of this library and they have some."""
+        found: NDArray[Any] | None = self._table.names if self.is_ours else None
+        return found
+
     def fitted(self, split: Split, index: int = 0, *, threads: int = 1) -> Any:
         """Return a fresh model fitted to the rows of a split; ``index`` is the number of the fit, of which it draws."""
         rows = split.train

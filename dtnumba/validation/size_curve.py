@@ -26,6 +26,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+def new_axes() -> Any:
+    """Return matplotlib axes of a figure of their own."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "plot() draws with matplotlib, which is not installed: pip install matplotlib (or dtnumba[plot])"
+        ) from error
+    return plt.figure().subplots()
+
+
 @dataclass(frozen=True, eq=False)
 class ComplexityCurve:
     """Error against size, a number a size.
@@ -66,14 +77,7 @@ class ComplexityCurve:
             Where to draw; new axes by default.
 
         """
-        if ax is None:
-            try:
-                from matplotlib import pyplot as plt
-            except ImportError as error:
-                raise ImportError(
-                    "plot() draws with matplotlib, which is not installed: pip install matplotlib (or dtnumba[plot])"
-                ) from error
-            ax = plt.figure().subplots()
+        ax = new_axes() if ax is None else ax
         ax.plot(self.sizes, self.train_error, label="training")
         (line,) = ax.plot(self.sizes, self.validation_error, label="validation")
         low = self.validation_error - self.validation_standard_error

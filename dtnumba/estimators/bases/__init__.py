@@ -2,6 +2,7 @@
 
 estimator          what is learned and how rows are read; classifiers and regressors
 named_parameters   parameters read, set and checked by name
+shown              how a model is shown: ``summary``, and in notebooks
 metadata           what scikit-learn's metadata routing asks
 parameters         the parameters every tree shares, each declared once with what is legal
 forest_parameters  those that forests add

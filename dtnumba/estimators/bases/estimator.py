@@ -15,6 +15,7 @@ from dtnumba.criteria.contract import resolve_criterion
 from dtnumba.criteria.regression import PoissonWithZeros
 from dtnumba.estimators.bases.metadata import TakesMetadata
 from dtnumba.estimators.bases.named_parameters import NamedParameters
+from dtnumba.estimators.bases.shown import ShowsItself
 from dtnumba.tables.costs import NO_COSTS, ClassCosts, LeastCost, class_costs_of
 from dtnumba.tables.labels import Labels, Values, read_labels, read_values, read_y
 from dtnumba.tables.table import Seen, Table, first_missing, plain_table, read_table
@@ -53,7 +54,7 @@ def _for_both(theirs: type[Exception]) -> type[NotFittedError]:
 
 
 @dataclass(eq=False, repr=False)
-class Estimator(NamedParameters, TakesMetadata):
+class Estimator(NamedParameters, TakesMetadata, ShowsItself):
     """Parameters with their checks and their display, and what ``fit`` has learned.
 
     Attributes
@@ -155,18 +156,6 @@ class Estimator(NamedParameters, TakesMetadata):
         from dtnumba.estimators.model_file import save_model
 
         save_model(self, path, compact=compact)
-
-    def _repr_html_(self) -> str:
-        """Show the model in a notebook: its parameters, and once fitted the top of a tree that unfolds."""
-        from dtnumba.export.pictures.notebook import shown_in_notebook
-
-        return shown_in_notebook(self)
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Return the model as text and as markup, of which a notebook shows what it can."""
-        made = {"text/plain": self.__repr__, "text/html": self._repr_html_}
-        asked = set(made if include is None else include) - set(exclude or ())
-        return {name: make() for name, make in made.items() if name in asked}
 
     def refuse_missing(self, table: Any) -> None:
         """Raise ValueError where ``missing="error"`` and a value is missing."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from dtnumba.rules.layout import Rules
     from dtnumba.rules.view import RuleList
+    from dtnumba.trees.records import Records
 
 
 class OfModelOrClass:
@@ -119,6 +120,14 @@ class RuleModel(Learner, Classifier):
 
         """
         return "\n".join(self.check_fitted().rules_.lines(digits)) + "\n"
+
+    def to_records(self) -> Records:
+        """Return the rules as a record array, a row a rule and the default last; see ``rules_.to_records``."""
+        return self.check_fitted().rules_.to_records()
+
+    def to_frame(self) -> Any:
+        """Return the rules as a frame of pandas, a row a rule and the default last."""
+        return self.to_records().to_frame()
 
     def _read_text(
         self,

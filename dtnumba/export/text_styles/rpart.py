@@ -8,7 +8,7 @@ import numpy as np
 
 from dtnumba.export.reading import refuse
 from dtnumba.export.text_styles.printed import MOST_LEVELS, Branch, Printed, listed
-from dtnumba.export.text_styles.r_numbers import columns_of, short, signif
+from dtnumba.trees.r_numbers import columns_of, short, signif
 from dtnumba.trees.subtrees import errors_as_leaf
 
 if TYPE_CHECKING:

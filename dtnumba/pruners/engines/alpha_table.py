@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.pruners.engines.weakest_link import SAME, impurity_risk, links_of, lost_as_leaf, steps_of
+from dtnumba.trees.r_numbers import columns_of, matrix, words_row
 from dtnumba.trees.subtrees import depth_levels, nested_sums
 from dtnumba.validation.folds import Folds
 from dtnumba.validation.held_out_predictions import folds_of
 from dtnumba.validation.node_losses import loss_of, losses_by_node, predicted_by_node, target_of_rows, values_by_node
 from dtnumba.validation.refits import Refits, unpruned
+from dtnumba.validation.size_curve import new_axes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +44,10 @@ class AlphaTable:
         Mean loss of held-out rows, or where alpha is relative, its ratio to the loss of the root (rpart's xerror).
     standard_error : array
         Of ``error`` (rpart's xstd).
+    is_relative : bool
+        Whether alpha is relative, as rpart's.
+    head : tuple of str
+        What the table is of: lines that ``str`` puts above it, as rpart's printcp.
 
     """
 
@@ -50,6 +56,8 @@ class AlphaTable:
     risk: NDArray[np.float64]
     error: NDArray[np.float64]
     standard_error: NDArray[np.float64]
+    is_relative: bool = False
+    head: tuple[str, ...] = ()
 
     def choice(self, rule: str) -> int:
         """Return the row of the least error ("0se"), or of the smallest tree within one standard error of it ("1se").
@@ -61,6 +69,46 @@ class AlphaTable:
         if rule == "1se":
             row = int(np.flatnonzero(self.error <= best + self.standard_error[row])[-1])
         return row
+
+
+    def lines(self, digits: int = 5) -> list[str]:
+        """Return the table as rpart prints it: the largest alpha first, with the splits of its subtree."""
+        names = ["CP", "nsplit", "rel error", "xerror", "xstd"]
+        if not self.is_relative:
+            names = ["alpha", "nsplit", "impurity", "error", "std"]
+        columns = (self.alpha, self.n_leaves - 1, self.risk, self.error, self.standard_error)
+        return matrix(names, [column[::-1].tolist() for column in columns], digits)
+
+    def __str__(self) -> str:
+        """Return what rpart's printcp prints."""
+        return "\n".join([*self.head, *self.lines()])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the error of held-out rows against alpha as rpart's plotcp does, with matplotlib; return the axes.
+
+        Each subtree stands at the mean of the alphas for which it is the best one, and above it the number of its
+        leaves. The dashed line is one standard error above the least error.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        """
+        ax = new_axes() if ax is None else ax
+        alpha, error, spread = (column[::-1] for column in (self.alpha, self.error, self.standard_error))
+        means = np.sqrt(np.append(np.inf, alpha[1:] * alpha[:-1]))
+        at = np.arange(len(alpha))
+        ax.errorbar(at, error, yerr=spread, marker="o", capsize=2)
+        best = int(error.argmin())
+        ax.axhline(error[best] + spread[best], linestyle="--", linewidth=1, color="grey")
+        ax.set_xticks(at, ["Inf" if mean == np.inf else f"{mean:.2g}" for mean in means])
+        ax.set_xlabel("cp" if self.is_relative else "alpha")
+        ax.set_ylabel("X-val Relative Error" if self.is_relative else "error of held-out rows")
+        top = ax.secondary_xaxis("top")
+        top.set_xticks(at, [str(int(n)) for n in self.n_leaves[::-1]])
+        top.set_xlabel("size of tree")
+        return ax
 
 
 def alpha_table(
@@ -98,6 +146,7 @@ def alpha_table(
         trees = whole.fit(X, y, sample_weight).trees_
     losses, levels = _Losses(refits, model), depth_levels(trees)
     whole_risk = lost_as_leaf(trees, refits.outcome.sizes, losses.costs, is_classes=refits.is_classes)[0]
+    lost_by_root = float(whole_risk)
     whole_risk /= losses.weight_of()
 
     def risk_of(
@@ -130,7 +179,20 @@ def alpha_table(
     n_leaves = nested_sums(trees, levels, links.at, np.ones(trees.n_nodes), here)
     error = np.sqrt(np.maximum(squares - total * total / counted, 0.0)) / unit
     kept_risk = nested_sums(trees, levels, links.at, risk, here)
-    return AlphaTable(alpha, np.rint(n_leaves).astype(np.int64), kept_risk, total / unit, error)
+    head = _head_of(refits.names, trees, lost_by_root, refits.n_rows, is_classes=refits.is_classes)
+    return AlphaTable(
+        alpha, np.rint(n_leaves).astype(np.int64), kept_risk, total / unit, error, relative, head
+    )
+
+
+def _head_of(names: Any, trees: Trees, loss: float, n_rows: int, *, is_classes: bool) -> tuple[str, ...]:
+    """Return what printcp says above its table: the columns that are asked, and what the root loses."""
+    used = np.unique(trees.feature[trees.feature >= 0]).tolist()
+    words = sorted(f"x{j}" if names is None else str(names[j]) for j in used)
+    lost, mean = columns_of([loss], 5)[0], columns_of([loss / n_rows], 5)[0]
+    asked = ["Variables actually used in tree construction:", *words_row(words), ""] if words else []
+    kind = "Classification" if is_classes else "Regression"
+    return ("", f"{kind} tree:", *asked, f"Root node error: {lost}/{n_rows} = {mean}", "", f"n= {n_rows} ", "")
 
 
 class _Losses:

@@ -2,17 +2,15 @@
 
 import numpy as np
 import pytest
-from public_data import kyphosis
+from public_data import NAMES, as_rpart
 
-from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export, prune
+from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export
 from dtnumba.export.reading import read
 from dtnumba.export.text_styles.printed import Printed
 from dtnumba.export.text_styles.rpart import RpartFrame
-from dtnumba.pruners import CostComplexity
 
 pytestmark = pytest.mark.small
 
-NAMES = ["Age", "Number", "Start"]
 # print(rpart(Kyphosis ~ Age + Number + Start, data = kyphosis)), and with parms = list(prior = c(.65, .35),
 # split = "information")
 PLAIN = """\
@@ -43,13 +41,6 @@ node), split, n, loss, yval, (yprob)
     6) Age< 34.5 10  1.667647 absent (0.81616742 0.18383258) *
     7) Age>=34.5 25  9.049219 present (0.27932897 0.72067103) *
 """  # noqa: W291
-
-
-def as_rpart(**params):
-    """Return a tree with rpart's defaults."""
-    X, y = kyphosis()
-    model = DecisionTreeClassifier(min_samples_split=20, min_samples_leaf=7, missing="surrogate", n_jobs=1, **params)
-    return prune(model.fit(X, y), CostComplexity(cp=0.01))
 
 
 @pytest.mark.parametrize(

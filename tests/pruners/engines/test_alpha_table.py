@@ -1,7 +1,9 @@
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from public_data import as_rpart, kyphosis
 
 from dtnumba import (
     C45Classifier,
@@ -168,3 +170,55 @@ def test_more_folds_than_rows_are_refused_by_the_name_of_the_parameter():
     for pruner in ("cost_complexity", CostComplexity()):
         with pytest.raises(ValueError, match=said):
             DecisionTreeClassifier(prune=pruner).fit([[1], [2], [3], [4]], [0, 1, 0, 1])
+
+
+# printcp(fit, digits = 5) of kyphosis with xval groups (0:80) %% 10, without the call; its columns are x0, x1, x2 here
+PRINTED = """
+Classification tree:
+Variables actually used in tree construction:
+[1] x0 x2
+
+Root node error: 17/81 = 0.20988
+
+n= 81 
+
+        CP nsplit rel error xerror    xstd
+1 0.176471      0   1.00000 1.0000 0.21559
+2 0.019608      1   0.82353 1.0588 0.22010
+3 0.000000      4   0.76471 1.0588 0.22010"""  # noqa: W291
+
+
+def kyphosis_table(model=None, cp="cv"):
+    X, y = kyphosis()
+    pruner = CostComplexity(cp=cp, cv=np.arange(81) % 10)
+    return pruner.table(as_rpart() if model is None else model, X, y)
+
+
+def test_it_prints_as_rpart_does():
+    assert str(kyphosis_table()) == PRINTED
+
+
+def test_alpha_in_impurity_has_names_of_its_own():
+    text = str(kyphosis_table(DecisionTreeClassifier(max_depth=2, n_jobs=1), cp=None))
+    assert "alpha nsplit impurity" in text
+    assert "CP" not in text
+
+
+def test_the_plot_has_a_point_a_subtree():
+    pytest.importorskip("matplotlib").use("agg")
+    from matplotlib import pyplot as plt
+
+    found = kyphosis_table()
+    ax = found.plot()
+    points = ax.lines[0].get_xydata()
+    assert np.allclose(points, np.column_stack([np.arange(3), found.error[::-1]]))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["Inf", "0.059", "0"]
+    (_, own) = plt.subplots()
+    assert found.plot(ax=own) is own
+    plt.close("all")
+
+
+def test_a_plot_without_matplotlib_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        kyphosis_table().plot()

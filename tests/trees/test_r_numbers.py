@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtnumba.export.text_styles.r_numbers import columns_of, matrix, named_row, short, signif, words_row
+from dtnumba.trees.r_numbers import columns_of, matrix, named_row, short, signif, words_row
 
 pytestmark = pytest.mark.small
 

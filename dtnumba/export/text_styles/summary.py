@@ -1,0 +1,75 @@
+"""What ``model.summary()`` returns: of a tree what summary.rpart prints where it can, else facts and an outline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.export.as_text import feature_names_of, text
+from dtnumba.export.reading import ReadRules, read
+from dtnumba.export.text_styles.printed import Printed
+from dtnumba.export.text_styles.rpart_summary import RpartSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SHOWN_FEATURES = 20
+SHOWN_DEPTH = 4
+
+
+def summary(
+    model: Any, table: Any = None, *, feature_names: Sequence[str] | None = None, digits: int = 7
+) -> str:  # fmt: skip
+    """Return a fitted model in words.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of trees or rules.
+    table : AlphaTable, optional
+        Of the tree, for the errors of held-out rows beside each of its subtrees.
+    feature_names : sequence of str, optional
+        What columns are called; by default as in ``fit``.
+    digits : int
+        Significant digits of numbers.
+
+    """
+    found = read(model)
+    if isinstance(found, ReadRules):
+        return f"{_title(model)}\n\n{text(model)}"
+    names = feature_names_of(feature_names, len(found.columns.names)) or found.columns.names
+    if hasattr(model, "tree_") and not found.trees.is_compact and len(found.columns.sizes) == 1:
+        printed = Printed(found, model, names=names)
+        if not len(printed.with_more_children()):
+            return "\n".join(RpartSummary(printed, digits).lines(table)) + "\n"
+    lines = [_title(model), *_facts(model), *_importances(model, names)]
+    if hasattr(model, "tree_"):
+        lines += ["", text(model, max_depth=SHOWN_DEPTH, feature_names=feature_names).rstrip("\n")]
+    return "\n".join(lines) + "\n"
+
+
+def _title(model: Any) -> str:
+    return f"{type(model).__name__} of {int(model.n_features_in_):,} columns"
+
+
+def _facts(model: Any) -> list[str]:
+    if hasattr(model, "tree_"):
+        return [f"{model.n_leaves_:,} leaves, {model.n_nodes_:,} nodes, depth {model.depth_}"]
+    trees = model.trees_
+    sizes = np.diff(trees.root)
+    found = [f"{trees.n_trees:,} trees of {int(sizes.min()):,} to {int(sizes.max()):,} nodes"]
+    score = getattr(model, "oob_score_", None)
+    return found if score is None else [*found, f"out-of-bag score {float(score):.4f}"]
+
+
+def _importances(model: Any, names: Sequence[str]) -> list[str]:
+    worth = np.asarray(model.feature_importances_)
+    order = np.argsort(-worth, kind="stable")[:SHOWN_FEATURES].tolist()
+    order = [j for j in order if worth[j] > 0]
+    if not order:
+        return []
+    width = max(len(names[j]) for j in order)
+    more = int(np.count_nonzero(worth > 0)) - len(order)
+    shown = [f"{names[j]:<{width}}  {worth[j]:6.4f}" for j in order]
+    return ["", "Feature importances", *shown, *([f"and {more:,} more"] if more > 0 else [])]
