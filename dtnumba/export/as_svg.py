@@ -136,7 +136,7 @@ class _Picture(NamedTuple):
             f'<g transform="translate({self._x(at)},{self.y[at]:.1f})"><title>{escape(whole)}</title>',
             f'<rect class="box" width="{_W}" height="{_H}" rx="6"/>',
             f'<rect width="4" height="{_H}" rx="2" fill="{colour}"/>',
-            _text(10, 16, cut(nodes.way(at), _W - 18, _SIZE, bold=True), "way"),
+            _text(10, 16, self._way(at, _W - 18), "way"),
             _text(10, 31, cut(label, room, _SIZE) + part, "says") if label else "",
             _text(_W - 9, 31, rows, "dim", end=True) if rows else "",
             *self._bars(at, colour),
@@ -146,6 +146,15 @@ class _Picture(NamedTuple):
         if self._is_cut(at):
             lines.append(_text(_W + 8, _H // 2 + 4, f"+ {nodes.below(at):,}", "dim"))
         return "".join(lines) + "</g>"
+
+    def _way(self, at: int, room: float) -> str:
+        """Return the way to a node; where it does not fit, the column's name is cut, not what it is held against."""
+        whole, name = self.nodes.way(at), self.nodes.column(at)
+        over = width(whole, _SIZE, bold=True) - room
+        if over > 0 and name:
+            short = cut(name, max(room / 3, width(name, _SIZE, bold=True) - over), _SIZE, bold=True)
+            whole = whole.replace(name, short, 1)
+        return cut(whole, room, _SIZE, bold=True)
 
     def _bars(self, at: int, colour: str) -> list[str]:
         nodes, top, whole = self.nodes, _H - 9, _W - 18

@@ -188,9 +188,7 @@ def _read_rules(model: Any, bits: int) -> ReadRules:
 
     given: Rules = model.rules_.arrays
     tests = given.tests
-    ends = {
-        b: [compared(end, tests.feature, given.cuts_at, b) for end in (tests.low, tests.high)] for b in (32, 64)
-    }
+    ends = {b: [compared(end, tests.feature, given.cuts_at, b) for end in (tests.low, tests.high)] for b in (32, 64)}
     columns = _columns(model, _row_types({b: np.concatenate(two) for b, two in ends.items()}, bits))
     low, high = ends[bits]
     rules = given._replace(tests=tests._replace(low=low, high=high))

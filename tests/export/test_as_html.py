@@ -219,6 +219,18 @@ def test_nodes_fold_by_clicks_and_by_keys(browser):
 
 
 @needs_browser
+def test_a_long_name_leaves_room_for_the_threshold(browser):
+    X = np.arange(20.0)[:, None]
+    model = DecisionTreeRegressor(max_depth=1).fit(X, X[:, 0] > 9)
+    name = "a very long name of a column that has no end"
+    assert browser.open(export.html(model, feature_names=[name])) == []
+    browser.settle()
+    ways = [one.text for one in browser.find(".way")]
+    assert [way.rpartition("\u2026")[2] for way in ways[1:]] == [" \u2264 9.5", " > 9.5"]
+    assert all(way.startswith("a very long") for way in ways[1:])
+
+
+@needs_browser
 def test_search_finds_columns_and_classes(browser):
     model, _ = made("tree, numbers")
     assert browser.open(export.html(model, feature_names=["alpha", "beta", "gamma", "delta"])) == []

@@ -96,6 +96,14 @@ def test_text_is_cut_to_its_room():
     assert cut("x" * 100, 60, 12).endswith("\u2026")
 
 
+def test_a_long_name_leaves_room_for_the_threshold():
+    X = np.arange(20.0)[:, None]
+    model = DecisionTreeRegressor(max_depth=1).fit(X, X[:, 0] > 9)
+    picture = export.svg(model, feature_names=["a very long name of a column that has no end"])
+    ways = [one.text for one in ET.fromstring(picture).iter(f"{SPACE}text") if one.get("class") == "way"]  # noqa: S314
+    assert [way.rpartition("\u2026")[2] for way in ways[1:]] == [" \u2264 9.5", " > 9.5"]
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     own = chromium.Browser(tmp_path_factory.mktemp("pictures"))

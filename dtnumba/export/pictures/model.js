@@ -77,8 +77,8 @@ const Model = (() => {
     : low === null ? `${name} ≤ ${number(high)}` : high === null ? `${name} > ${number(low)}`
     : `${number(low)} < ${name} ≤ ${number(high)}`;
 
-  function thresholdWay(f, cut, isFirst, most) {
-    const name = data.names[f], levels = data.levels[f];
+  function thresholdWay(f, cut, isFirst, most, name = data.names[f]) {
+    const levels = data.levels[f];
     if (!Number.isFinite(cut)) return `${name} ${(cut > 0) === isFirst ? "known" : "missing"}`;
     if (!levels) return isFirst ? rangeOf(name, null, cut) : rangeOf(name, cut, null);
     const codes = levels.map((_, k) => k).filter((k) => (k <= cut) === isFirst);
@@ -86,11 +86,11 @@ const Model = (() => {
   }
 
   // What sends a value that is there to a node from its parent.
-  function way(i, most = 4) {
+  function way(i, most = 4, short = null) {
     const p = parent[i];
     if (p < 0) return "all rows";
-    const k = i - c.left[p], f = c.feature[p], name = data.names[f];
-    if (c.kind[p] === THRESHOLD) return thresholdWay(f, threshold[p], k === 0, most);
+    const k = i - c.left[p], f = c.feature[p], name = short === null ? data.names[f] : short;
+    if (c.kind[p] === THRESHOLD) return thresholdWay(f, threshold[p], k === 0, most, name);
     if (c.kind[p] === AMONG) {
       const codes = Array.from(c.level.subarray(c.level_start[p], c.level_start[p + 1]));
       return `${name} ${k ? "not " : ""}${isIn(codes)} ${setOf(f, codes, most)}`;

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _INTEGERS = ("i1", "u1", "i2", "u2", "i4", "u4")
 _FEW = 1 << 16  # different numbers, which are written once and meant by their places
 _BLOCK = 1 << 14
-_MOST_SHARES = 32  # of an inner node, the largest; leaves have all
+_MOST_SHARES = 16  # of an inner node, the largest; leaves have all
 _DIGITS = 4  # of the shares of inner nodes
 
 

@@ -24,7 +24,7 @@
         element("td", { class: "bar-cell" }, bar), element("td", { class: "figure" }, M.percent(part))));
     }
     if (pairs.length > MOST_SHARES)
-      table.append(element("tr", {}, element("td", { colspan: 3 }, `${pairs.length - MOST_SHARES} more classes`)));
+      table.append(element("tr", {}, element("td", { colspan: 3 }, "and other classes")));
     return table;
   }
 

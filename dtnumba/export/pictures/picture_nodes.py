@@ -68,6 +68,11 @@ class PictureNodes:
         """Return what sends a row to a node from its parent."""
         return self._ways[self.ids[at]]
 
+    def column(self, at: int) -> str:
+        """Return the name of the column that the way to a node asks, "" of the root."""
+        parent = self.parent[at]
+        return "" if parent < 0 else self._words.names[int(self._trees.feature[self.ids[parent]])]
+
     def drawn_above(self, at: int) -> list[int]:
         """Return the places of the nodes on the way to one, the root first."""
         found = [at]

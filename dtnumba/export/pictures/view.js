@@ -38,6 +38,16 @@ const View = (() => {
     return found;
   }
 
+  // The way to a node: where it does not fit, the name of the column is cut, and the value that it is held against stays.
+  function cutWay(i, room) {
+    const whole = M.way(i);
+    measure.font = "600 " + FONT;
+    const over = measure.measureText(isolate(whole)).width - room;
+    if (over <= 0 || M.parent[i] < 0) return cut(whole, room, true);
+    const name = M.data.names[c.feature[M.parent[i]]], wide = measure.measureText(isolate(name)).width;
+    return cut(M.way(i, 4, cut(name, Math.max(room / 3, wide - over - 2), true)), room, true);
+  }
+
   const HUES = ["#3b78c3", "#d9822b", "#2a9d6f", "#b8489a", "#8a6d3b", "#6a5acd", "#c9a227", "#c0392b", "#3aa6b9", "#7f8c8d"];
   const RAMP = [[47, 111, 196], [152, 156, 164], [222, 124, 36]];
   const colourOfClass = (k) => k < HUES.length ? HUES[k] : `hsl(${(k * 137.5) % 360} 45% 50%)`;
@@ -214,7 +224,7 @@ const View = (() => {
     group.append(make("rect", { width: W, height: H, rx: 6, class: "box" }));
     group.append(make("rect", { x: 0, y: 0, width: 4, height: H, rx: 2, fill: colour(i) }));
     if (withText) {
-      group.append(make("text", { x: 10, y: 16, class: "way" }, cut(M.way(i), W - 18, true)));
+      group.append(make("text", { x: 10, y: 16, class: "way" }, cutWay(i, W - 18)));
       const says = M.says(i, state.out);
       let share = "";
       if (M.isClasses && says) {

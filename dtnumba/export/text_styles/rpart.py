@@ -161,4 +161,3 @@ def predictions(frame: RpartFrame, nodes: list[int], digits: int) -> list[str]:
     k = len(names)
     labels = printed.labels[nodes, 0].tolist()
     return [f"{names[label]} ({' '.join(flat[i * k : i * k + k])})" for i, label in enumerate(labels)]
-
