@@ -20,10 +20,12 @@ def colours_table(n=200):
     return X, y
 
 
-def boxes(ax):
+def boxes(ax, dpi=None):
     """Return boxes of nodes, of the text in them and of the words on the way to them, each by node."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+    if dpi is not None:
+        ax.figure.set_dpi(dpi)
     canvas = FigureCanvasAgg(ax.figure)
     canvas.draw()
     renderer = canvas.get_renderer()
@@ -53,9 +55,9 @@ def overlaps(ax):
     return int(meets.sum()) // 2
 
 
-def outside(ax):
+def outside(ax, dpi=None):
     """Return how many lines of text stand out of their box."""
-    nodes, inside, _ = boxes(ax)
+    nodes, inside, _ = boxes(ax, dpi)
     found = 0
     for node, own in inside.items():
         left, low, right, high = nodes[node]

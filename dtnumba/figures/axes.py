@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _ISOLATES = {0x2068: None, 0x2069: None}  # matplotlib draws them as boxes
 POINTS_PER_INCH = 72.0
 LONGEST_NAME, LONGEST_LEVEL = 28, 20
-_TINY, _UNREADABLE = 7.0, 1.5  # points of text
+_UNREADABLE = 1.5  # points of text
 
 
 def axes_for(ax: Any, what: str, size: tuple[float, float] | None = None, *, fill: bool = False) -> Any:
@@ -98,12 +98,11 @@ def scaled_text() -> Any:
         points = text.units * pixels * POINTS_PER_INCH / text.figure.dpi
         if points < _UNREADABLE:
             return False
-        if points != text.asked_points:
-            text.asked_points = points
+        if text.fitted_to != (pixels, text.figure.dpi):
+            text.fitted_to = (pixels, text.figure.dpi)
             text.set_fontsize(points)
-            if points < _TINY:  # steps between letters are rounded to pixels
-                wide = Text.get_window_extent(text, renderer).width
-                text.set_fontsize(points * min(1.0, text.wide * pixels / max(wide, 1.0)))
+            wide = Text.get_window_extent(text, renderer).width  # steps between letters are rounded to pixels
+            text.set_fontsize(points * min(1.0, text.wide * pixels / max(wide, 1.0)))
         return True
 
     def draw(self: Any, renderer: Any) -> None:
@@ -113,7 +112,7 @@ def scaled_text() -> Any:
     def get_window_extent(self: Any, renderer: Any = None, dpi: Any = None) -> Any:
         return Text.get_window_extent(self, renderer, dpi) if fit(self, renderer) else Bbox.null()
 
-    own = {"units": 9.0, "wide": 0.0, "asked_points": 0.0, "draw": draw, "get_window_extent": get_window_extent}
+    own = {"units": 9.0, "wide": 0.0, "fitted_to": None, "draw": draw, "get_window_extent": get_window_extent}
     return type("ScaledText", (Text,), own)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # In points, as the text of a figure of its own
 _SIZE, _LINE, _PAD, _BAR, _APART, _BETWEEN, _MARGIN = 9.0, 11.5, 5.0, 4.0, 9.0, 26.0, 8.0
-_WRAP_DOWN, _WRAP_RIGHT = 26, 64
+_WRAP_DOWN, _WRAP_RIGHT = 26, 32
 _MOST_LEAVES_DOWN = 16  # shown; more of them are read better from left to right
 _LARGEST = 100.0  # inches; text of larger figures is smaller
 _DIRECTIONS = ("down", "right")

@@ -192,7 +192,7 @@ class Shown:
                 lines.append(" / ".join(share(float(x)) for x in own))
             else:
                 first = np.argsort(-own, kind="stable")[: _FEW_CLASSES - 1].tolist()
-                lines.append(" ".join(f"{self.class_name(0, k)} {share(float(own[k]))}" for k in first if own[k] > 0))
+                lines.append(", ".join(f"{self.class_name(0, k)}: {share(float(own[k]))}" for k in first if own[k] > 0))
         return lines
 
 

@@ -66,6 +66,14 @@ def test_given_axes_of_any_size_hold_the_tree(size):
     assert outside(ax) == 0
 
 
+@pytest.mark.parametrize("dpi", [50, 70, 130, 300])
+def test_text_is_inside_at_any_resolution(dpi):
+    X, y = some_rows(1)
+    ax = plot(DecisionTreeClassifier(max_depth=4).fit(X, y))
+    assert outside(ax) == 0
+    assert outside(ax, dpi) == 0
+
+
 def test_boxes_say_class_rows_and_shares():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     said = words_of(plot(DecisionTreeClassifier().fit(X, ["no", "no", "no", "yes"])))
