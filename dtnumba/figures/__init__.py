@@ -7,6 +7,7 @@ surface      ``plot.surface``: what is predicted over two columns
 importances  ``plot.importances``: what columns are worth, and how much trees differ in that
 pruning      ``plot.pruning``: error against size
 dependence   ``plot.dependence``: predictions against one column or two, averaged over rows
+leaf_weights  partial dependence by the leaves of trees, in one descent of all rows
 leaves       ``plot.leaves``: how large leaves are and what they hold
 regions      where predictions change along columns, and what is said between
 axes         axes to draw in, and text that is drawn as it is

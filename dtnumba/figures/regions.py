@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.export.pictures.facts import renamed
-from dtnumba.export.reading import read
+from dtnumba.export.reading import ReadTrees, read
 from dtnumba.export.replay import cuts_by_feature, model_answers
 from dtnumba.figures.axes import name_ticks
+from dtnumba.figures.leaf_weights import by_leaves, leaves_add_up
 from dtnumba.figures.tree_cells import shortened
 from dtnumba.tables.cells import cells_of, values_of
 from dtnumba.tables.table import Table
@@ -69,7 +70,7 @@ class Asked:
         class_names: Sequence[Any] | None = None,
     ) -> None:
         found = read(model)
-        self._model, self._what = model, what
+        self._model, self._found, self._what = model, found, what
         self.columns: Columns = shortened(renamed(found.columns, feature_names, class_names))
         self.is_forest = hasattr(model, "forest_")
         self.labels = found.columns.classes
@@ -142,6 +143,8 @@ class Asked:
         means, curves : arrays of shape (places,) and (rows kept, places)
 
         """
+        if len(columns) == 1 and isinstance(self._found, ReadTrees) and leaves_add_up(self._found):
+            return by_leaves(self._found, self.rows, columns[0], asked[:, 0], k, kept)
         means, curves = np.zeros(len(asked)), np.zeros((len(kept), len(asked)))
         for place, rows in self._placed(asked, columns):
             said = self._numbers(rows)[:, k].reshape(-1, len(self.rows))

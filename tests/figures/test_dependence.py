@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from drawn import colours_table, some_rows
 
-from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, plot
+from dtnumba import (
+    C45Classifier,
+    CHAIDClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ID3Classifier,
+    RandomForestClassifier,
+    RuleSetClassifier,
+    plot,
+)
 
 pytestmark = pytest.mark.small
 
@@ -35,6 +44,42 @@ def test_every_value_has_the_mean_of_the_definition(missing):
         for at in np.random.default_rng(1).uniform(edges[0], edges[-1], 20):
             mean = expected(tree, X, 0, at, k).mean()
             assert values[np.searchsorted(edges, at) - 1] == pytest.approx(mean)
+
+
+def categories_and_numbers():
+    X, y = some_rows(7, gaps=0.1)
+    table = X.astype(object)
+    table[:, 0] = np.array(["low", "mid", "high", "top"])[np.digitize(np.nan_to_num(X[:, 0]), [-1.0, 0.0, 1.0])]
+    table[::17, 0] = None
+    return table, y
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ID3Classifier(max_depth=3),
+        CHAIDClassifier(min_parent=20, min_child=5),
+        C45Classifier(),
+        DecisionTreeClassifier(max_depth=4, numeric_split="interval"),
+        DecisionTreeClassifier(max_depth=4, missing="branch"),
+        RandomForestClassifier(n_estimators=3, max_depth=4, random_state=0),
+        RandomForestClassifier(n_estimators=3, max_depth=4, voting="hard", random_state=0),
+        RuleSetClassifier(),
+    ],
+    ids=lambda model: f"{type(model).__name__} {model.get_params().get('voting', '')}",
+)
+@pytest.mark.parametrize("j", [0, 1])
+def test_every_kind_of_model_has_the_mean_of_the_definition(model, j):
+    X, y = categories_and_numbers()
+    model.fit(X, y)
+    ax = plot.dependence(model, X, j, target=1, ice=len(X))
+    edges, values = steps(ax)["mean 1"]
+    own = np.array(curves(ax))
+    for at in range(0, len(edges) - 1, max(len(edges) // 8, 1)):
+        value = sorted(["low", "mid", "high", "top"])[at] if j == 0 else (edges[at] + edges[at + 1]) / 2
+        said = expected(model, X, j, value, 1)
+        assert values[at] == pytest.approx(said.mean())
+        assert own[:, at] == pytest.approx(said)
 
 
 def test_steps_are_those_of_the_trees():
