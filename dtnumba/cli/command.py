@@ -134,6 +134,7 @@ def build_parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", allow_abbrev=False)
     show.add_argument("model", metavar="MODEL")
     show.add_argument("--levels", type=whole_number(0), default=3)
+    show.add_argument("--html")
     convert = commands.add_parser("convert", allow_abbrev=False)
     convert.add_argument("model", metavar="MODEL")
     convert.add_argument("--to", required=True)

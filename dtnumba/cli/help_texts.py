@@ -52,11 +52,12 @@ Columns are found by name, whatever their order.
 
 {_FILES}""",
     "dtnumba show": """\
-usage: dtnumba show MODEL [--levels N]
+usage: dtnumba show MODEL [--levels N] [--html OUT]
 
 What a saved model says: the top of its tree, or of its first tree; its rules.
 
   --levels N        levels below the root (default: 3)
+  --html OUT        write a page to fold, search and walk through instead
 """,
     "dtnumba info": """\
 usage: dtnumba info MODEL

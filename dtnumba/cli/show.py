@@ -29,8 +29,13 @@ _NO_FORMATS = {"verify", "from_json", "frame", "splits", "to_sklearn"}  # what e
 
 
 def show(options: argparse.Namespace) -> None:
-    """Print what a model says."""
+    """Print what a model says, or write it as a page."""
+    check_out(options.html, options.model)
     model = load_model(options.model)
+    if options.html is not None:
+        with results(options.html) as out:
+            out.write(export.html(model, title=f"{type(model).__name__}, {Path(options.model).name}").encode())
+        return
     for line in summary(model):
         print(line)
     print()

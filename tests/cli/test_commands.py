@@ -204,6 +204,20 @@ def test_answers_go_into_a_pipe_and_links_lead_on(saved, run, table, tmp_path):
     assert out.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_model_is_shown_as_a_page(saved, run, tmp_path):
+    path, page = saved(), tmp_path / "page.html"
+    assert run("show", path, "--html", page) == (0, "", "")
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "tree.model" in text
+    assert '"names":["when","colour","size"]' in text
+    assert run("show", path, "--html", tmp_path)[0] == 1
+    code, _, err = run("show", path, "--html", path)
+    assert code == 2
+    assert "would be lost" in err
+    assert run("show", path)[0] == 0
+
+
 def test_a_model_is_converted(saved, run, tmp_path):
     path, out = saved(), tmp_path / "rules.txt"
     code, printed, _ = run("convert", path, "--to", "rules")
