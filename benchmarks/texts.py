@@ -1,6 +1,6 @@
 """Trees as text against what rpart, J48 and C5.0 print: equal to the character where the trees agree.
 
-``python benchmarks/texts.py ORACLES DATA [TEXT]``: a folder with rpart_shared.json, weka_shared.json and
+``python benchmarks/texts.py ORACLES DATA [TEXT] [--competing]``: a folder with rpart_shared.json, weka_shared.json and
 c50_shared.json, and the data sets that they name with their dtdata.py; of results whose name holds TEXT only. rpart's
 answers are numbers: what its print would show of them is made here, by rules of their own. J48's and C5.0's are text.
 """
@@ -101,6 +101,22 @@ def rpart_texts(dtdata, folder, oracles, only):
         model = prune(rpart.fitted(given, data, criterion), CostComplexity(cp=given["control"]["cp"]))
         wanted = [rpart_print(given, kinds, way) for way in (ROUND_HALF_DOWN, ROUND_HALF_UP)]
         yield name, wanted, export.text(model, "rpart", max_levels=10**6), model
+        if "--competing" in sys.argv:
+            competing(name, given, model, data)
+
+
+def competing(name, given, model, data):
+    """Hold the best competing split of each node against rpart's; of a tie any may come first."""
+    found = export.splits(model, data.X[data.train], data.y[data.train], data.weight)
+    wanted = {node["id"]: node["best_competitor"]["improve"] for node in given["nodes"] if "best_competitor" in node}
+    n_same = 0
+    for number, improve in wanted.items():
+        own = found[(found.number == number) & (found.kind == "competing")]
+        same = len(own) > 0 and abs(own.improve[0] - improve) <= 2e-5 * max(1.0, abs(improve))
+        n_same += same
+        if not same:
+            print(f"{name}: node {number}: the best competing split improves by {improve}, here {own.improve[:1]}")
+    print(f"{name}: {n_same} of {len(wanted)} competing splits")
 
 
 def rpart_print(given, kinds, way):

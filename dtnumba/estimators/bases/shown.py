@@ -8,7 +8,10 @@ from typing import Any
 class ShowsItself:
     """What every model says of itself, beside its parameters."""
 
-    def summary(self, table: Any = None, *, feature_names: Any = None, digits: int = 7) -> str:
+    def summary(
+        self, X: Any = None, y: Any = None, *, sample_weight: Any = None, table: Any = None,
+        feature_names: Any = None, digits: int = 7,
+    ) -> str:  # fmt: skip
         """Return the fitted model in words, to be printed.
 
         Of a tree of two children a node what R's summary.rpart prints: subtrees, importances, every node with its split
@@ -16,6 +19,9 @@ class ShowsItself:
 
         Parameters
         ----------
+        X, y, sample_weight : arrays, optional
+            The rows of ``fit``: each node is then told with the splits that competed with its own, which are looked for
+            again, and with its rows that have no value.
         table : AlphaTable, optional
             ``pruners.CostComplexity(cp="cv").table(model, X, y)``, for the errors of held-out rows.
         feature_names, digits : sequence of str, int
@@ -24,7 +30,8 @@ class ShowsItself:
         """
         from dtnumba.export.text_styles.summary import summary
 
-        return summary(self, table, feature_names=feature_names, digits=digits)
+        more = {"sample_weight": sample_weight, "table": table, "feature_names": feature_names, "digits": digits}
+        return summary(self, X, y, **more)
 
     def _repr_html_(self) -> str:
         """Show the model in a notebook: its parameters, and once fitted the top of a tree that unfolds."""

@@ -2,6 +2,7 @@
 
 printed        one tree as it is read for printing, and what leads to each of its children
 rpart          as R's rpart prints a tree
+competing      splits that competed with those of a tree
 rpart_summary  what summary.rpart prints of a tree
 tables         ``frame`` and ``splits``: a row a node, and a row a split
 summary        ``model.summary()``

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dtnumba.export.text_styles.competing import Competition
     from dtnumba.export.text_styles.printed import Printed
 
 NARROW = 25  # cuts below this width are padded to one
@@ -29,6 +30,8 @@ class RpartSplit(NamedTuple):
     is_number: bool
     worth: float  # improvement, or agreement
     adjusted: float
+    kind: str = "surrogate"
+    n_rows: int | None = None  # rows without a value, or that a surrogate places; None where X is not known
 
 
 class RpartSummary:
@@ -40,11 +43,13 @@ class RpartSummary:
         A tree of two children a node, of one output.
     digits : int
         Of numbers.
+    competition : Competition, optional
+        The rows, for competing splits and for rows without a value.
 
     """
 
-    def __init__(self, printed: Printed, digits: int = 7) -> None:
-        self.printed, self.digits = printed, digits
+    def __init__(self, printed: Printed, digits: int = 7, competition: Competition | None = None) -> None:
+        self.printed, self.digits, self._competition = printed, digits, competition
         self.frame = RpartFrame(printed, digits=digits)
         trees, costs = printed.trees, None if printed.rule is None else printed.rule.costs
         levels = depth_levels(trees)
@@ -135,14 +140,25 @@ class RpartSummary:
         return [f"  mean={short(value, self.digits)}, MSE={mean} "]
 
     def splits(self, node: int) -> list[RpartSplit]:
-        """Return the primary split of a node, and its surrogates."""
+        """Return the primary split of a node, those that competed where rows are known, and its surrogates."""
         printed, test = self.printed, self.printed.test(node)
         left = test.children[self.frame.order(node)[0]]
         found = []
         branches = printed.branches(node)
         branch = next(one for one in branches if one.child == left)
         asked, is_number = self._asked(test.feature, branch.ranges, branch.levels)
-        found.append(RpartSplit(printed.names[test.feature], asked, is_number, self._improves(node), np.nan))
+        rows = self._competition
+        missing = None if rows is None else rows.missing(node, test.feature)
+        gain, impurity = float(printed.trees.gain[node]), float(printed.trees.impurity[node])
+        improves = self._improves(gain, impurity, float(self.frame.weight[node]))
+        found.append(RpartSplit(printed.names[test.feature], asked, is_number, improves, np.nan, "primary", missing))
+        for one in () if rows is None else rows.at(node):
+            asked, is_number = self._asked(one.feature, one.ranges, one.levels, one.known)
+            improves = self._improves(one.gain, one.impurity, one.weight)
+            found.append(
+                RpartSplit(printed.names[one.feature], asked, is_number, improves, np.nan, "competing", one.missing)
+            )
+        placed = [None] * len(test.stand_ins) if rows is None else rows.placed(node)
         own = printed.trees.surrogates
         start = int(own.start[node]) if len(own.start) > 1 else 0
         place = left - test.children[0]  # of rpart's left child
@@ -156,52 +172,70 @@ class RpartSummary:
                 sides = [one.ways[c] if c < len(one.ways) else -1 for c in range(n_levels)]
                 asked, is_number = _letters([-1 if way < 0 else int(way != place) for way in sides]), False
             agree, adjusted = float(own.agreement[start + s]), float(own.adjusted[start + s])
-            found.append(RpartSplit(printed.names[one.feature], asked, is_number, agree, adjusted))
+            name = printed.names[one.feature]
+            found.append(RpartSplit(name, asked, is_number, agree, adjusted, "surrogate", placed[s]))
         return found
 
     def _asked(
-        self, feature: int, ranges: list[tuple[float, float]], levels: list[int] | None
-    ) -> tuple[str, bool]:  # fmt: skip
+        self,
+        feature: int,
+        ranges: list[tuple[float, float]],
+        levels: list[int] | None,
+        known: list[int] | None = None,
+    ) -> tuple[str, bool]:
         if levels is not None:
             n_levels = len(self.printed.levels[feature] or [])
-            return _letters([int(c not in levels) for c in range(n_levels)]), False
+            met = range(n_levels) if known is None else known
+            return _letters([int(c not in levels) if c in met else -1 for c in range(n_levels)]), False
         sign = "<=" if self.printed.cuts_are_values else "<"
         low, high = ranges[0] if ranges else (np.inf, np.inf)
         below = low == -np.inf
         cut = columns_of([signif(high if below else low, self.digits)])[0]
         return f"{sign} {cut}\x00{'to the left, ' if below else 'to the right,'}", True
 
-    def _improves(self, node: int) -> float:
+    def _improves(self, gain: float, impurity: float, weight: float) -> float:
         """Return what a split improves in rpart's unit."""
-        printed, trees = self.printed, self.printed.trees
-        gain, criterion = float(trees.gain[node]), getattr(printed.model, "criterion", None)
-        if printed.classes is None and criterion == "squared_error":
-            return gain / float(trees.impurity[node])  # a share of the node's own
+        criterion = getattr(self.printed.model, "criterion", None)
+        if self.printed.classes is None and criterion == "squared_error":
+            return gain / impurity  # a share of the node's own
         unit = 2.0 if criterion == "poisson" else np.log(2.0) if criterion in {"entropy", "log_loss"} else 1.0
-        return gain * float(self.frame.weight[node]) * unit
+        return gain * weight * unit
 
     def _split_lines(self, splits: list[RpartSplit], width: int) -> list[str]:
         shown = []
         for split in splits:
             cut, _, way = split.asked.partition("\x00")
             shown.append(f"{cut.ljust(width - len(way) - 1)} {way}" if split.is_number else split.asked)
-        improve = columns_of([signif(splits[0].worth, self.digits)])[0]
-        out = ["  Primary splits:", f"      {splits[0].column} {shown[0]} improve={improve}"]
-        rest = splits[1:]
+        first = [split for split in splits if split.kind != "surrogate"]
+        improve = columns_of([signif(split.worth, self.digits) for split in first])
+        cuts, names = _padded(shown[: len(first)]), max(len(split.column) for split in first)
+        out = ["  Primary splits:"]
+        out += [
+            f"      {split.column.ljust(names)} {cuts[k]} improve={improve[k]}{_counted(split, 'missing')}"
+            for k, split in enumerate(first)
+        ]
+        rest = splits[len(first) :]
         if rest:
             names = max(len(split.column) for split in rest)
-            cuts = shown[1:]
-            if all(len(cut) < NARROW for cut in cuts):
-                wide = max(map(len, cuts))
-                cuts = [cut.ljust(wide) for cut in cuts]
+            cuts = _padded(shown[len(first) :])
             agree = columns_of([round(split.worth, 3) for split in rest])
             adjusted = columns_of([round(split.adjusted, 3) for split in rest])
             out.append("  Surrogate splits:")
             out += [
-                f"      {split.column.ljust(names)} {cut} agree={agree[k]}, adj={adjusted[k]}"
+                f"      {split.column.ljust(names)} {cut} agree={agree[k]}, adj={adjusted[k]}{_counted(split, 'split')}"
                 for k, (split, cut) in enumerate(zip(rest, cuts, strict=True))
             ]
         return out
+
+
+def _padded(cuts: list[str]) -> list[str]:
+    """Return cuts in one width, where none is wide."""
+    wide = max(map(len, cuts))
+    return [cut.ljust(wide) for cut in cuts] if wide < NARROW else cuts
+
+
+def _counted(split: RpartSplit, word: str) -> str:
+    return "" if split.n_rows is None else f", ({split.n_rows} {word})"
 
 
 def _letters(sides: list[int]) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.export.as_text import feature_names_of, text
-from dtnumba.export.reading import ReadRules, read
+from dtnumba.export.reading import ExportError, ReadRules, read
+from dtnumba.export.text_styles.competing import Competition
 from dtnumba.export.text_styles.printed import Printed
 from dtnumba.export.text_styles.rpart_summary import RpartSummary
 
@@ -19,7 +20,8 @@ SHOWN_DEPTH = 4
 
 
 def summary(
-    model: Any, table: Any = None, *, feature_names: Sequence[str] | None = None, digits: int = 7
+    model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None, table: Any = None,
+    feature_names: Sequence[str] | None = None, digits: int = 7,
 ) -> str:  # fmt: skip
     """Return a fitted model in words.
 
@@ -27,6 +29,8 @@ def summary(
     ----------
     model : fitted estimator
         Of trees or rules.
+    X, y, sample_weight : arrays, optional
+        The rows that a tree was grown on, for the splits that competed with its own, and for rows without a value.
     table : AlphaTable, optional
         Of the tree, for the errors of held-out rows beside each of its subtrees.
     feature_names : sequence of str, optional
@@ -36,13 +40,22 @@ def summary(
 
     """
     found = read(model)
+    if (X is None) != (y is None):
+        raise ValueError(f"summary: pass both X and y, got {'y' if X is None else 'X'} alone")
+    if X is not None and isinstance(found, ReadRules):
+        raise ExportError("summary: rules have no splits that competed; leave out X and y")
     if isinstance(found, ReadRules):
         return f"{_title(model)}\n\n{text(model)}"
     names = feature_names_of(feature_names, len(found.columns.names)) or found.columns.names
     if hasattr(model, "tree_") and not found.trees.is_compact and len(found.columns.sizes) == 1:
         printed = Printed(found, model, names=names)
         if not len(printed.with_more_children()):
-            return "\n".join(RpartSummary(printed, digits).lines(table)) + "\n"
+            rows = None if X is None else Competition(printed, X, y, sample_weight)
+            return "\n".join(RpartSummary(printed, digits, rows).lines(table)) + "\n"
+    if X is not None:
+        raise ExportError(
+            "summary: rows are looked at again for trees of two children a node and of one output; leave out X and y"
+        )
     lines = [_title(model), *_facts(model), *_importances(model, names)]
     if hasattr(model, "tree_"):
         lines += ["", text(model, max_depth=SHOWN_DEPTH, feature_names=feature_names).rstrip("\n")]

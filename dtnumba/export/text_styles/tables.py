@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.export.reading import read_trees
+from dtnumba.export.text_styles.competing import Competition
 from dtnumba.export.text_styles.printed import Printed
 from dtnumba.export.text_styles.rpart_summary import RpartSummary
 from dtnumba.trees.records import records
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
     from dtnumba.trees.records import Records
 
 
-def _read(model: Any, caller: str, tree: int) -> RpartSummary:
-    return RpartSummary(Printed(read_trees(model, caller), model, tree))
+def _read(model: Any, caller: str, tree: int, rows: tuple[Any, ...] = (None,)) -> RpartSummary:
+    printed = Printed(read_trees(model, caller), model, tree)
+    return RpartSummary(printed, competition=None if rows[0] is None else Competition(printed, *rows))
 
 
 def frame(model: Any, tree: int = 0) -> Records:
@@ -69,28 +71,31 @@ def frame(model: Any, tree: int = 0) -> Records:
     return records(columns)
 
 
-def splits(model: Any, tree: int = 0) -> Records:
-    """Return the splits of a tree as a record array: of each node the one it has, and its surrogates.
+def splits(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None, *, tree: int = 0) -> Records:
+    """Return the splits of a tree as a record array: of each node the one it has, its rivals and its surrogates.
 
     Parameters
     ----------
     model, tree
         As of ``frame``.
+    X, y, sample_weight : arrays, optional
+        The rows of ``fit``, for competing splits, which are looked for again.
 
     Returns
     -------
     Records
-        ``number`` and ``node`` (whose split it is), ``kind`` ("primary" or "surrogate"), ``var``, ``split`` (what goes
-        to rpart's left child), ``improve`` (by the criterion, NaN of surrogates), ``agree`` and ``adj`` (of surrogates:
-        the share of rows that go the same way, and that beyond sending all to the heavier child).
+        ``number`` and ``node`` (whose split it is), ``kind`` ("primary", "competing" or "surrogate"), ``var``,
+        ``split`` (what goes to rpart's left child), ``improve`` (by the criterion, NaN of surrogates), ``agree`` and
+        ``adj`` (of surrogates: the share of rows that go the same way, and that beyond sending all to the heavier
+        child), ``count`` (rows without a value, or that a surrogate places; -1 where X is not given).
 
     """
-    own = _read(model, "splits", tree)
+    own = _read(model, "splits", tree, (X, y, sample_weight))
     found = [
-        (line, "surrogate" if k else "primary", split)
+        (line, split.kind, split)
         for line in own.frame.lines
         if not own.printed.is_leaf(line.node)
-        for k, split in enumerate(own.splits(line.node))
+        for split in own.splits(line.node)
     ]
     return records(
         {
@@ -99,8 +104,9 @@ def splits(model: Any, tree: int = 0) -> Records:
             "kind": [kind for _, kind, _ in found],
             "var": [split.column for _, _, split in found],
             "split": [split.asked.replace("\x00", " ").rstrip(", ") for _, _, split in found],
-            "improve": np.array([split.worth if kind == "primary" else np.nan for _, kind, split in found]),
+            "improve": np.array([split.worth if kind != "surrogate" else np.nan for _, kind, split in found]),
             "agree": np.array([split.worth if kind == "surrogate" else np.nan for _, kind, split in found]),
             "adj": np.array([split.adjusted for _, _, split in found]),
+            "count": np.array([-1 if split.n_rows is None else split.n_rows for _, _, split in found], np.int64),
         }
     )

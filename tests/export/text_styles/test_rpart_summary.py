@@ -1,10 +1,12 @@
 """What R 4 prints by summary() of its tree of kyphosis, but for the call, competing splits and counts of no value."""
 
+import re
+
 import numpy as np
 import pytest
 from public_data import NAMES, as_rpart, kyphosis
 
-from dtnumba import DecisionTreeRegressor
+from dtnumba import DecisionTreeRegressor, RandomForestClassifier, export
 from dtnumba.pruners import CostComplexity
 
 pytestmark = pytest.mark.small
@@ -58,7 +60,7 @@ def test_errors_of_held_out_rows_stand_beside_the_subtrees():
     X, y = kyphosis()
     model = as_rpart()
     table = CostComplexity(cp="cv", cv=np.arange(81) % 10).table(model, X, y)
-    lines = model.summary(table).splitlines()
+    lines = model.summary(table=table).splitlines()
     assert lines[2] == "          CP nsplit rel error   xerror      xstd"
     assert lines[4] == "2 0.01960784      1 0.8235294 1.058824 0.2200975"
 
@@ -69,3 +71,56 @@ def test_numbers_and_levels():
     text = model.summary()
     assert "  mean=4.2, MSE=15.36 \n" in text
     assert "      x0 splits as  LRLRL, improve=1\n" in text
+
+
+COMPETING = """\
+  Primary splits:
+      Start  < 8.5  to the right, improve=6.762330, (0 missing)
+      Number < 5.5  to the left,  improve=2.866795, (0 missing)
+      Age    < 39.5 to the left,  improve=2.250212, (0 missing)
+  Surrogate splits:
+      Number < 6.5  to the left,  agree=0.802, adj=0.158, (0 split)
+"""
+
+
+def test_splits_that_competed_are_found_again():
+    X, y = kyphosis()
+    assert COMPETING in as_rpart().summary(X, y, feature_names=NAMES)
+    own = export.splits(as_rpart(), X, y)
+    assert own[own.number == 1].kind.tolist() == ["primary", "competing", "competing", "surrogate"]
+    costly = as_rpart(priors=[0.65, 0.35], criterion="entropy")
+    rivals = export.splits(costly, X, y)
+    assert np.allclose(rivals.improve[rivals.kind == "competing"][:1], 6.0352549)
+
+
+def test_rows_without_a_value_are_counted():
+    X, y = kyphosis()
+    X[::7, 2] = np.nan
+    model = as_rpart().fit(X, y)
+    found = export.splits(model, X, y)
+    own = found[found.number == 1]
+    placed = own["count"][own.kind == "surrogate"]
+    assert own["count"][own["var"] == "x2"].max() == 12
+    assert 0 <= placed.sum() <= 12
+    text = model.summary(X, y)
+    assert "(12 missing)" in text
+
+
+def test_levels_that_a_node_did_not_meet_are_told():
+    rng = np.random.default_rng(0)
+    X = np.empty((120, 2), object)
+    X[:, 0], X[:, 1] = rng.integers(0, 9, 120), rng.choice(list("abcd"), 120)
+    y = X[:, 0].astype(float) + (X[:, 1] == "a") * 3.0
+    model = DecisionTreeRegressor(max_depth=2, categorical_features=[1], n_jobs=1).fit(X, y)
+    text = model.summary(X, y)
+    assert re.search(r"x1 +splits as +[LR-]{4}, +improve=", text)
+
+
+def test_rows_are_those_of_fit():
+    X, y = kyphosis()
+    with pytest.raises(ValueError, match="grown on 81 rows, and X has 80"):
+        as_rpart().summary(X[1:], y[1:])
+    with pytest.raises(ValueError, match="both X and y"):
+        as_rpart().summary(X)
+    with pytest.raises(export.ExportError, match="leave out X and y"):
+        RandomForestClassifier(n_estimators=2, random_state=0).fit(X, y).summary(X, y)
