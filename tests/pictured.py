@@ -27,6 +27,11 @@ def name_of(kind):
     return kind if isinstance(kind, str) else kind.values[0]
 
 
+def kinds(*names):
+    """Return some kinds of models, with the marks that say where they are shown."""
+    return [own for own in ALL_KINDS if name_of(own) in names]
+
+
 TREES = [own for own in ALL_KINDS if name_of(own) not in RULES]
 
 

@@ -19,6 +19,7 @@ from pictured import (
     overlaps,
     random_trees,
 )
+from strategies import interpreted_only
 
 from dtnumba import (
     DecisionTreeClassifier,
@@ -72,6 +73,7 @@ def test_no_name_breaks_out():
     assert data["names"][0] == NASTY[0]
 
 
+@interpreted_only
 def test_bad_input_is_named():
     model, X = made("tree")
     with pytest.raises(ValueError, match="not fitted"):
@@ -218,6 +220,7 @@ def test_nodes_fold_by_clicks_and_by_keys(browser):
     assert browser.console() == []
 
 
+@interpreted_only
 @needs_browser
 def test_a_long_name_leaves_room_for_the_threshold(browser):
     X = np.arange(20.0)[:, None]
@@ -232,7 +235,7 @@ def test_a_long_name_leaves_room_for_the_threshold(browser):
 
 @needs_browser
 def test_search_finds_columns_and_classes(browser):
-    model, _ = made("tree, numbers")
+    model, _ = made("tree")
     assert browser.open(export.html(model, feature_names=["alpha", "beta", "gamma", "delta"])) == []
     tree = model.tree_
     field = browser.one("#search")
@@ -258,6 +261,7 @@ def test_search_finds_columns_and_classes(browser):
     assert browser.find(".hit") == []
 
 
+@interpreted_only
 @needs_browser
 def test_a_row_is_typed_and_picked(browser):
     model, X = made("surrogates")
@@ -285,6 +289,17 @@ def test_a_row_is_typed_and_picked(browser):
     browser.one("#clear").click()
     browser.settle()
     assert browser.find(".passed") == []
+
+
+@needs_browser
+def test_how_many_nodes_are_below_fits_between_columns(browser):
+    assert browser.open(export.html(made("tree")[0])) == []
+    wide = browser.js(
+        "const {View} = {View: window.treePage.view}, text = View.make('text', {class: 'more'}, '1000k');"
+        "document.getElementById('scene').append(text); View.state.view.k = 1; const wide = text.getBBox().width;"
+        "text.remove(); return [wide, View.STEP - View.W - 24];"
+    )
+    assert 0 < wide[0] <= wide[1]
 
 
 @needs_browser
@@ -399,6 +414,7 @@ def test_large_trees_open_fold_and_are_searched_quickly(browser, n_leaves, secon
     assert browser.console() == []
 
 
+@interpreted_only
 @needs_browser
 def test_a_compact_model_says_what_is_missing(browser):
     X = np.arange(40.0)[:, None]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from exported import made
 from pictured import NASTY, TREES, many_trees, nasty_model, needs_browser, overlaps
+from strategies import interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export
 from dtnumba.export.pictures.text_widths import cut, width
@@ -63,6 +64,7 @@ def test_names_that_are_markup_are_text():
     assert any("<script>" in (one.text or "") for one in root.iter(f"{SPACE}title"))
 
 
+@interpreted_only
 def test_bad_input_is_named():
     model, _ = made("tree")
     with pytest.raises(ValueError, match="not fitted"):
@@ -81,6 +83,7 @@ def test_bad_input_is_named():
         export.svg(made("rules")[0])
 
 
+@interpreted_only
 def test_a_compact_tree_shows_its_tests_and_leaves():
     X = np.arange(30.0)[:, None]
     picture = export.svg(DecisionTreeRegressor(max_depth=2).fit(X, np.sin(X[:, 0])).compact())
@@ -96,6 +99,7 @@ def test_text_is_cut_to_its_room():
     assert cut("x" * 100, 60, 12).endswith("\u2026")
 
 
+@interpreted_only
 def test_a_long_name_leaves_room_for_the_threshold():
     X = np.arange(20.0)[:, None]
     model = DecisionTreeRegressor(max_depth=1).fit(X, X[:, 0] > 9)
@@ -163,6 +167,7 @@ def test_text_of_every_kind_of_tree_is_in_its_box(browser, name):
     assert browser.js(MEASURED)["wrong"] == []
 
 
+@interpreted_only
 def test_the_pictures_of_the_pages_are_those_that_the_script_writes():
     folder = Path(__file__).parents[2] / "benchmarks"
     drawn = runpy.run_path(str(folder / "tree_pictures.py"))["pictures"]()

@@ -2,7 +2,7 @@
 // The tree of a page: what is unfolded is laid out, and what is in sight is drawn.
 const View = (() => {
   const M = Model, c = M.c, W = 192, H = 46, GAP = 10, STEP = W + 66, SPACE = "http://www.w3.org/2000/svg";
-  const AT_FIRST = 31, TEXT_FROM = 0.42, BOXES_FROM = 0.2, LEAST = 0.004, MOST = 2.5;
+  const AT_FIRST = 31, TEXT_FROM = 0.42, BOXES_FROM = 0.2, READABLE = 0.78, LEAST = 0.004, MOST = 2.5;
   const svg = document.getElementById("tree"), scene = svg.querySelector("#scene");
   const open = new Uint8Array(M.m), hits = new Uint8Array(M.m), hitsBelow = new Uint8Array(M.m), top = {};
   const state = { t: 0, out: 0, at: 0, ids: [], y: new Float64Array(0), view: { x: 0, y: 0, k: 1 }, traced: null };
@@ -66,14 +66,14 @@ const View = (() => {
   const root = () => c.root[state.t];
   const weightOf = (i) => c.n ? c.n[i] : M.below[i];
 
-  function openSome(most) {
-    const waiting = [root()];
+  function openSome(most) {  // the nodes of most rows first, no deeper than can be read side by side
+    const waiting = [root()], deepest = Math.max(2, Math.floor((room().width / READABLE - W - 50) / STEP));
     let shown = 1;
     while (waiting.length && shown < most) {
       let best = 0;
       for (let k = 1; k < waiting.length; k++) if (weightOf(waiting[k]) > weightOf(waiting[best])) best = k;
       const i = waiting.splice(best, 1)[0];
-      if (!c.kind[i] || shown + c.fan[i] > most + 8) continue;
+      if (!c.kind[i] || M.depth[i] >= deepest || shown + c.fan[i] > most + 8) continue;
       open[i] = 1;
       shown += c.fan[i];
       for (let k = 0; k < c.fan[i]; k++) waiting.push(c.left[i] + k);
@@ -119,8 +119,8 @@ const View = (() => {
 
   function begin() {  // all of it where that can be read, else the root
     const r = room(), b = state.box, k = Math.min((r.width - 40) / b.width, (r.height - 40) / b.height, 1);
-    if (k >= 0.6) return fit();
-    const readable = Math.max(0.75, Math.min(1, (r.height - 40) / b.height));
+    if (k >= 0.7) return fit();
+    const readable = Math.max(READABLE, Math.min(1, (r.height - 40) / b.height));
     state.view = { k: readable, x: 24, y: r.height / 2 - (yOf(root()) + H / 2) * readable };
     draw();
   }
@@ -347,5 +347,5 @@ const View = (() => {
   }
 
   return { state, top, svg, open, hits, cut, colour, colourOfClass, colourOfNumber, make, rows, root, tree, toggle, reveal,
-    select, show, fit, begin, zoom, draw, drawNow, foldAll, unfoldAll, unfoldLevel, mark, layOut, W, H };
+    select, show, fit, begin, zoom, draw, drawNow, foldAll, unfoldAll, unfoldLevel, mark, layOut, W, H, STEP };
 })();

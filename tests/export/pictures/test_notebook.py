@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from exported import ALL_KINDS, KINDS, made
 from pictured import NASTY, RULES, nasty_model, needs_browser
+from strategies import interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier
 
@@ -86,6 +87,7 @@ def test_names_are_text(forest):
     assert not any("\ud800" <= sign <= "\udfff" for sign in said)
 
 
+@interpreted_only
 def test_a_tree_is_cut_where_it_is_wide():
     X = np.array([[f"level {k}"] for k in range(500)], object)
     model = DecisionTreeRegressor(categorical_split="multiway").fit(X, np.arange(500.0))
@@ -94,6 +96,7 @@ def test_a_tree_is_cut_where_it_is_wide():
     assert len(markup) < 20_000
 
 
+@interpreted_only
 def test_a_compact_model_is_shown():
     X = np.arange(40.0)[:, None]
     for model in (DecisionTreeRegressor(), RandomForestClassifier(3, random_state=0)):

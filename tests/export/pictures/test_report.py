@@ -6,7 +6,8 @@ import chromium
 import numpy as np
 import pytest
 from exported import ALL_KINDS, KINDS, made, table
-from pictured import NASTY, RULES, name_of, nasty_model, needs_browser
+from pictured import NASTY, RULES, kinds, name_of, nasty_model, needs_browser
+from strategies import interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export
 from dtnumba.export.pictures.report import pruning_curve
@@ -57,7 +58,7 @@ def test_confusion_and_missing_values_are_counted():
     assert "1 values (25%)" in page
 
 
-@pytest.mark.parametrize("name", ["tree", "tree, numbers", "regression", "multiway", "surrogates", "ranges"])
+@pytest.mark.parametrize("name", kinds("tree", "tree, numbers", "regression", "multiway", "surrogates", "ranges"))
 def test_the_pruning_curve_is_that_of_the_pruned_trees(name):
     model, X = made(name)
     y = target_of(name)
@@ -83,7 +84,7 @@ def test_the_pruning_curve_is_that_of_the_pruned_trees(name):
         assert curve.error[k + 1] == pytest.approx(wrong.mean())
 
 
-@pytest.mark.parametrize("name", ["forest", "fractional", "tree, costs", "tree, two outputs", "leaf", "rules"])
+@pytest.mark.parametrize("name", kinds("forest", "fractional", "tree, costs", "tree, two outputs", "leaf", "rules"))
 def test_models_without_such_subtrees_have_no_pruning_curve(name):
     model, X = made(name)
     assert "Pruning by" not in export.html(model, X, target_of(name))
@@ -111,6 +112,7 @@ def test_a_report_is_shown_without_errors(name, tmp_path):
         browser.close()
 
 
+@interpreted_only
 def test_a_compact_tree_has_a_report():
     X = np.arange(40.0)[:, None]
     y = np.sin(X[:, 0])
