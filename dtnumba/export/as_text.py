@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from dtnumba.export.reading import ExportError, ReadRules, ReadTrees, codes_of, read
-from dtnumba.export.text_styles.printed import Printed
+from dtnumba.export.text_styles.printed import Printed, plain
 from dtnumba.rules.paths import test_of
 from dtnumba.rules.text import Words, sentence, word
 from dtnumba.trees.layout import last_children, node_values
@@ -271,7 +271,7 @@ def text(
         node, depth, condition = waiting.pop()
         children = told.children(node)
         is_cut = bool(children) and max_depth is not None and depth >= max_depth
-        held = f"{told.contents(node)}{told.weight(node)}{told.label(node)}"
+        held = plain(f"{told.contents(node)}{told.weight(node)}{told.label(node)}")  # on one line
         line = f"{'  ' * depth + condition:<{ROWS_COLUMN}} {told.rows(node):>14}  {held}"
         lines.append(line.rstrip() + (f"  ... {told.n_below(node):,} nodes below" if is_cut else ""))
         if not is_cut:

@@ -81,6 +81,18 @@ def test_names_and_levels_are_what_is_asked_for():
         export.text(model.compact(), "rpart")
 
 
+@pytest.mark.parametrize("style", ["outline", "rpart", "weka", "c50"])
+def test_names_levels_and_labels_stay_on_their_line(style):
+    X = np.array([["line\nend"], ["tab\t"], ["\u05d0\u05d1"]], object)
+    model = DecisionTreeClassifier().fit(X, np.array(["a\nb", "<b>", 3], object))
+    text = export.text(model, style, feature_names=["two\nlines " + "x" * 300])
+    plainer = DecisionTreeClassifier().fit(X, ["1", "2", "3"])
+    wanted = export.text(plainer, style, feature_names=["two_lines_" + "x" * 300])
+    assert len(text.splitlines()) == len(wanted.splitlines())
+    assert "a\\nb" in text
+    assert "<b>" in text
+
+
 def test_costs_and_weights_are_shown():
     X, y = [[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", "a"]
     costly = DecisionTreeClassifier(costs=[[0, 1], [9, 0]], max_depth=1).fit(X, y)
