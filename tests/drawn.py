@@ -27,7 +27,7 @@ def boxes(ax, dpi=None):
     if dpi is not None:
         ax.figure.set_dpi(dpi)
     canvas = FigureCanvasAgg(ax.figure)
-    canvas.draw()
+    ax.apply_aspect()  # as drawing does first
     renderer = canvas.get_renderer()
     nodes, inside, ways = {}, {}, {}
     for patch in ax.patches:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_RECTANGLES = 4_000_000
+_APART = 0.3  # how far points of one level are spread, so that they do not hide each other
 
 
 def draw_surface(
@@ -102,6 +103,8 @@ def _runs(differs: NDArray[np.bool_]) -> list[tuple[int, list[tuple[int, int]]]]
 
 def _points(axes: Any, asked: Asked, model: Any, X: Any, y: Any, columns: tuple[int, int]) -> None:
     at = asked.rows[:, columns]
+    spread = np.random.default_rng(0).uniform(-_APART, _APART, at.shape)
+    at = at + np.where([asked.columns.levels[j] is not None for j in columns], spread, 0.0)
     _, outcome = model.read_known(X, y)
     if asked.columns.classes is None:
         target = np.asarray(y, np.float64).reshape(len(at), -1)[:, 0]

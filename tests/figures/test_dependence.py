@@ -47,10 +47,10 @@ def test_every_value_has_the_mean_of_the_definition(missing):
 
 
 def categories_and_numbers():
-    X, y = some_rows(7, gaps=0.1)
+    X, y = some_rows(7, n=100, gaps=0.1)
     table = X.astype(object)
     table[:, 0] = np.array(["low", "mid", "high", "top"])[np.digitize(np.nan_to_num(X[:, 0]), [-1.0, 0.0, 1.0])]
-    table[::17, 0] = None
+    table[::9, 0] = None
     return table, y
 
 
@@ -58,7 +58,7 @@ def categories_and_numbers():
     "model",
     [
         ID3Classifier(max_depth=3),
-        CHAIDClassifier(min_parent=20, min_child=5),
+        CHAIDClassifier(min_parent=10, min_child=3),
         C45Classifier(),
         DecisionTreeClassifier(max_depth=4, numeric_split="interval"),
         DecisionTreeClassifier(max_depth=4, missing="branch"),
@@ -72,14 +72,14 @@ def categories_and_numbers():
 def test_every_kind_of_model_has_the_mean_of_the_definition(model, j):
     X, y = categories_and_numbers()
     model.fit(X, y)
-    ax = plot.dependence(model, X, j, target=1, ice=len(X))
+    ax = plot.dependence(model, X, j, target=1, ice=40)
     edges, values = steps(ax)["mean 1"]
     own = np.array(curves(ax))
     for at in range(0, len(edges) - 1, max(len(edges) // 8, 1)):
         value = sorted(["low", "mid", "high", "top"])[at] if j == 0 else (edges[at] + edges[at + 1]) / 2
         said = expected(model, X, j, value, 1)
         assert values[at] == pytest.approx(said.mean())
-        assert own[:, at] == pytest.approx(said)
+        assert own[:, at] == pytest.approx(said[np.linspace(0, len(X) - 1, 40).astype(int)])
 
 
 def test_steps_are_those_of_the_trees():

@@ -39,7 +39,7 @@ def drawn_at(ax, points):
     ids=lambda model: type(model).__name__,
 )
 def test_every_point_has_the_colour_of_its_prediction(model):
-    X, y = some_rows(0)
+    X, y = some_rows(0, n=120)
     X = X[:, :2]
     model.fit(X, y)
     ax = plot.surface(model, X, y)
@@ -74,6 +74,9 @@ def test_levels_are_rows_of_cells_with_their_names():
     X, y = colours_table()
     ax = plot.surface(DecisionTreeClassifier().fit(X, y), X, y)
     assert [text.get_text() for text in ax.get_xticklabels()] == ["blue", "green", "grey", "red", "violet"]
+    points = np.concatenate([one.get_offsets() for one in ax.collections[-2:]])
+    assert len({tuple(point) for point in points.tolist()}) == len(X)
+    assert np.abs(points - points.round()).max() <= 0.3
     assert regions(ax)[0].tolist() == [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5]
 
 

@@ -32,7 +32,7 @@ def words_of(ax):
 @pytest.mark.parametrize("direction", ["down", "right", None])
 @pytest.mark.parametrize("depth", [0, 1, 3, 6, 8])
 def test_no_boxes_overlap_and_text_is_inside(depth, direction):
-    X, y = some_rows(depth)
+    X, y = some_rows(depth, n=150)
     names = ["a", "a rather long name of a column", "m", "a name that is longer than what fits a box", "e" * 300]
     tree = DecisionTreeClassifier(max_depth=max(depth, 1)).fit(X, y)
     ax = plot(tree, max_depth=depth, direction=direction, feature_names=names)
