@@ -162,13 +162,16 @@ LEARNERS = {
 }
 
 _OF_FITS = {"criterion", "prune"}  # whose names may have been registered by a program of the user
+# Of objects that a file may not hold, those that prediction does not look at
+_MAY_BE_ABSENT = {"verbose", "random_state", "class_weight", "categorical_features", "monotonic_cst", "interaction_cst"}
 
 
 def _check_asked(held: Mapping[str, Any], names: Any, model: Any, learner: str) -> None:
     """Raise where a parameter is not legal, as ``fit`` would; what prediction does not read may be known elsewhere."""
     for field in fields(model):
         rule, value = field.metadata.get("rule"), held[field.name]
-        if field.name in names and field.name not in _OF_FITS and rule is not None and not isinstance(value, Absent):
+        is_elsewhere = isinstance(value, Absent) and field.name in _MAY_BE_ABSENT
+        if field.name in names and field.name not in _OF_FITS and rule is not None and not is_elsewhere:
             rule.check(field.name, value, learner)
 
 

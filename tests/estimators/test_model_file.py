@@ -223,6 +223,21 @@ def test_parameters_of_every_kind_come_back(tmp_path):
     assert {field.name for field in fields(again)} == set(again.get_params(deep=False))
 
 
+@pytest.mark.parametrize(("name", "is_refused"), [("n_jobs", True), ("missing", True), ("random_state", False)])
+def test_what_prediction_looks_at_may_not_be_absent(name, is_refused, tmp_path):
+    path = tmp_path / "model"
+    dtnumba.DecisionTreeClassifier(max_depth=2).fit(X, Y).save(path)
+    content = container.read(path)
+    content.header["parameters"][name] = {"absent": "a function of a stranger"}
+    held = {array: np.array(content.array(array)) for array in content.arrays}
+    container.write(path, content.header, held)
+    if is_refused:
+        with pytest.raises(ModelFileError, match=name):
+            load(path)
+    else:
+        load(path).predict(X)
+
+
 @pytest.mark.parametrize(
     "labels",
     [
