@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _ISOLATES = {0x2068: None, 0x2069: None}  # matplotlib draws them as boxes
 POINTS_PER_INCH = 72.0
 LONGEST_NAME, LONGEST_LEVEL = 28, 20
-_UNREADABLE = 1.5  # points of text
+_UNREADABLE, _TRIES = 2.0, 5  # points of text; smaller and smaller sizes
 
 
 def axes_for(ax: Any, what: str, size: tuple[float, float] | None = None, *, fill: bool = False) -> Any:
@@ -100,9 +100,13 @@ def scaled_text() -> Any:
             return False
         if text.fitted_to != (pixels, text.figure.dpi):
             text.fitted_to = (pixels, text.figure.dpi)
-            text.set_fontsize(points)
-            wide = Text.get_window_extent(text, renderer).width  # steps between letters are rounded to pixels
-            text.set_fontsize(points * min(1.0, text.wide * pixels / max(wide, 1.0)))
+            most = text.wide * pixels + 1.0
+            for _ in range(_TRIES):  # steps between letters are rounded to pixels, and may go beyond
+                text.set_fontsize(points)
+                wide = Text.get_window_extent(text, renderer).width
+                if wide <= most:
+                    break
+                points *= most / wide
         return True
 
     def draw(self: Any, renderer: Any) -> None:

@@ -74,6 +74,16 @@ def test_text_is_inside_at_any_resolution(dpi):
     assert outside(ax, dpi) == 0
 
 
+def test_text_is_inside_where_a_large_tree_is_drawn_smaller():
+    """The figure would be wider than 100 inches."""
+    X, y = some_rows(10, n=600, k=4)
+    labels = np.array([f"a label of many words {k}" for k in range(4)])[y]
+    ax = plot(DecisionTreeClassifier().fit(X, labels), max_depth=9, direction="down")
+    assert ax.figure.get_size_inches().max() == pytest.approx(100.0)
+    assert ax.texts[0].get_fontsize() > 2.0
+    assert overlaps(ax) == outside(ax) == 0
+
+
 def test_boxes_say_class_rows_and_shares():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     said = words_of(plot(DecisionTreeClassifier().fit(X, ["no", "no", "no", "yes"])))
