@@ -29,6 +29,10 @@ _PLAIN = re.compile(r"[<|][biufmMS]\d+(\[\d*(as|fs|ps|ns|us|ms|s|m|h|D|W|M|Y)\])
 _SCALAR = re.compile(r"[<|][biuf][1248]")
 _STORED = {"<f8", "<f4", "<f2", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1"}
 _ODD = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_KINDS = (
+    "float", "tuple", "set", "frozenset", "dict", "bytes", "text", "number", "array", "texts", "objects", "absent",
+    "object",
+)  # fmt: skip
 _COPIED = 1 << 20  # bytes of an array up to which a loaded model has one of its own, which may be written to
 
 
@@ -108,6 +112,11 @@ class Writer:
             return [self.value(name, one) for one in value]
         if kind is tuple:
             return {"tuple": [self.value(name, one) for one in value]}
+        if kind in {set, frozenset}:
+            listed = sorted(value, key=_place)  # the same bytes whatever the hashes are
+            return {kind.__name__: [self.value(name, one) for one in listed]}
+        if kind is bytes:
+            return {"bytes": value.hex()}
         if kind is dict:
             return {"dict": [[self.value(name, key), self.value(name, one)] for key, one in value.items()]}
         if kind is np.ndarray:
@@ -148,6 +157,12 @@ class Writer:
 def _is_dense(width: int, n_texts: int, n_bytes: int) -> bool:
     """Tell whether an array of texts of a width takes not many times what the texts do."""
     return 4 * width * n_texts <= 16 * n_bytes + (1 << 16)
+
+
+def _place(member: Any) -> tuple[bool, Any]:
+    """Return what sorts the members of a set: numbers by themselves, all others by how they are written."""
+    is_number = isinstance(member, (int, float))
+    return is_number, member if is_number else repr(member)
 
 
 def _words(value: Any) -> str:
@@ -206,7 +221,7 @@ class Reader:
             return said
         if type(said) is list:
             return [self.value(one, depth + 1) for one in said]
-        for name in ("float", "tuple", "dict", "text", "number", "array", "texts", "objects", "absent", "object"):
+        for name in _KINDS:
             if name in said:
                 return getattr(self, f"_{name}")(said, depth)
         raise self.content.wrong(f"its header holds a value of no known kind: {brief(said)}")
@@ -218,6 +233,25 @@ class Reader:
     def _tuple(self, said: Any, depth: int) -> tuple[Any, ...]:
         self.demand(isinstance(said["tuple"], list), "a tuple is not listed")
         return tuple(self.value(one, depth + 1) for one in said["tuple"])
+
+    def _set(self, said: Any, depth: int) -> set[Any]:
+        return set(self._members(said["set"], depth))
+
+    def _frozenset(self, said: Any, depth: int) -> frozenset[Any]:
+        return frozenset(self._members(said["frozenset"], depth))
+
+    def _members(self, listed: Any, depth: int) -> dict[Any, None]:
+        self.demand(isinstance(listed, list), "a set is not listed")
+        try:
+            return dict.fromkeys(self.value(one, depth + 1) for one in listed)
+        except TypeError as error:
+            raise self.content.wrong(f"a set of its header has a member that cannot be one: {error}") from error
+
+    def _bytes(self, said: Any, depth: int) -> bytes:
+        text = said["bytes"]
+        legal = isinstance(text, str) and re.fullmatch("(?:[0-9a-f]{2})*", text)
+        self.demand(legal, "bytes are not spelled in pairs of hexadecimal digits")
+        return bytes.fromhex(text)
 
     def _dict(self, said: Any, depth: int) -> dict[Any, Any]:
         pairs = said["dict"]

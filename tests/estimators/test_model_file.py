@@ -238,6 +238,17 @@ def test_what_prediction_looks_at_may_not_be_absent(name, is_refused, tmp_path):
         load(path).predict(X)
 
 
+def test_groups_that_are_sets_are_there_for_the_next_fit(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    model = dtnumba.DecisionTreeClassifier(interaction_cst=[{3, 0}, frozenset({1, 2})]).fit(X, Y)
+    model.save(one)
+    again = load(one)
+    assert repr(again) == repr(model)
+    again.save(other)
+    assert other.read_bytes() == one.read_bytes()
+    assert_same_answers(model, again.fit(X, Y), X, Y)
+
+
 @pytest.mark.parametrize(
     "labels",
     [
@@ -248,6 +259,8 @@ def test_what_prediction_looks_at_may_not_be_absent(name, is_refused, tmp_path):
         ["a", "ß", "a", "ß"],
         np.array([1, 2, 1, 2], np.uint8),
         np.array(["2020-01-01", "2021-01-01", "2020-01-01", "2021-01-01"], "M8[D]"),
+        np.array([b"\xff\x00", b"", b"a", b""], object),
+        np.array([frozenset({1}), frozenset(), frozenset({1}), frozenset()], object),
     ],
 )
 def test_labels_keep_their_type(labels, tmp_path):

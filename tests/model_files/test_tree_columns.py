@@ -123,6 +123,18 @@ def test_importing_and_reading_names_runs_nothing(tmp_path):
             load(path)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [{"set": 3}, {"set": [[1]]}, {"frozenset": [{"set": []}]}, {"set": {"dict": []}}, {"bytes": "f"}, {"bytes": "F g"}],
+)
+def test_sets_and_bytes_that_are_none_are_refused(value, tmp_path):
+    path = tmp_path / "model"
+    DecisionTreeClassifier().fit(X, Y).save(path)
+    lied(path, lambda header, arrays: header["parameters"].update(class_weight=value))
+    with pytest.raises(ModelFileError):
+        load(path)
+
+
 def test_a_generator_that_would_read_elsewhere_is_refused(tmp_path):
     path = tmp_path / "model"
     DecisionTreeClassifier(random_state=np.random.RandomState(0)).fit(X, Y).save(path)
