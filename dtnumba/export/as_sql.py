@@ -43,7 +43,7 @@ class SqlQuery(ExportedText):
         if self.dialect == "postgresql":
             raise ExportError(
                 "sql: a query of PostgreSQL has to be asked there; verify one with dialect='duckdb', which differs in "
-                "the words for numbers alone"
+                "the words for numbers and in OFFSET 0 alone"
             )
         ask = _ask_sqlite if self.dialect == "sqlite" else _ask_duckdb
         found = [list(column) for column in zip(*sorted(ask(query, rows, self.table)), strict=True)][1:]

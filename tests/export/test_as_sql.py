@@ -122,6 +122,8 @@ def test_postgresql_has_its_words():
     assert "CASE \"x2\" WHEN 'blue' THEN 0" in query
     assert "9e999" not in query
     assert "DOUBLE" not in query
+    assert query.count("\nOFFSET 0) AS dt_") == query.count(") AS dt_1") + query.count(") AS dt_2") >= 2
+    assert "OFFSET" not in export.sql(model, proba=True)
     with pytest.raises(export.ExportError, match="has to be asked there"):
         export.verify(query, model, X)
     forest = RandomForestRegressor(n_estimators=3, random_state=0).fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 3.0])

@@ -51,7 +51,9 @@ class Query:
             self.n_levels = 1
             return f"SELECT {listed}\nFROM {inner}"
         self.n_levels += 1
-        return f"SELECT {listed}\nFROM ({inner}) AS {self.prefix}{self.n_levels - 1}"
+        # PostgreSQL would join the queries into one, and write out and work out each column wherever it is named.
+        fence = "\nOFFSET 0" if self.words.dialect == "postgresql" else ""
+        return f"SELECT {listed}\nFROM ({inner}{fence}) AS {self.prefix}{self.n_levels - 1}"
 
     def coded(self, used: Sequence[int], more: Sequence[str] = ()) -> str:
         """Return the query of columns as numbers."""
