@@ -16,7 +16,7 @@ from dtnumba.export.languages import c_source
 from dtnumba.export.languages import c_tables as parts
 from dtnumba.export.languages.source import ExportedText
 from dtnumba.export.languages.tables import LoopTables
-from dtnumba.export.reading import THRESHOLD, ExportError, ReadTrees, read_trees
+from dtnumba.export.reading import UP_TO, ExportError, ReadTrees, read_trees
 from dtnumba.export.replay import AskedRows, Replies
 from dtnumba.tables.costs import LeastCost
 from dtnumba.trees.layout import LEAF, last_children
@@ -185,7 +185,7 @@ def _quick_nodes(tables: LoopTables) -> list[str]:
 def _any_nodes(tables: LoopTables) -> list[str]:
     """Return nodes of any kind: left child, column and kind, two words of the test, where to go without value, row."""
     trees, own = tables.found.trees, tables.of_nodes
-    kind = own.get("KIND", np.minimum(own["FEATURE"] + 1, THRESHOLD)).astype(np.uint32)
+    kind = own.get("KIND", np.minimum(own["FEATURE"] + 1, UP_TO)).astype(np.uint32)
     nodes = np.zeros((trees.n_nodes, 7), np.uint32)
     nodes[:, 0] = own["LEFT"]
     nodes[:, 1] = np.maximum(own["FEATURE"], 0).astype(np.uint32) | kind << np.uint32(24)

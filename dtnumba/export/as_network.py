@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.export.reading import AMONG, MAP, THRESHOLD, ExportError, Nodes, ReadTrees, Test, read_trees, refuse
+from dtnumba.export.reading import AMONG, MAP, UP_TO, ExportError, Nodes, ReadTrees, Test, read_trees, refuse
 from dtnumba.export.replay import AskedRows, Replies, Verified, verify
 from dtnumba.rules.text import word
 from dtnumba.tables.cells import values_of
@@ -233,10 +233,10 @@ class _Encoding:
             test = nodes.test(node)
             if test.kind in {AMONG, MAP} or test.feature in self._level_at:
                 continue
-            for cut in [test.threshold] if test.kind == THRESHOLD else test.entries:
+            for cut in [test.threshold] if test.kind == UP_TO else test.entries:
                 if np.isfinite(cut):
                     self._units.setdefault((test.feature, cut), len(self._units))
-                elif cut < 0 or test.kind != THRESHOLD:
+                elif cut < 0 or test.kind != UP_TO:
                     refuse("network", node, f"a number is compared with {cut}", "export the model as C or Python")
                 if abs(cut) == _LARGEST:
                     refuse("network", node, "a number is compared with the largest one", "scale the column")
@@ -274,7 +274,7 @@ class _Encoding:
                 ways = [0 if code in set(test.entries) else 1 for code in range(n)]
             elif test.kind == MAP:
                 ways = [*test.ways, *[-1] * n][:n]
-            elif test.kind == THRESHOLD:
+            elif test.kind == UP_TO:
                 ways = [0 if code <= test.threshold else 1 for code in range(n)]
             else:
                 ways = [test.ways[int(np.searchsorted(test.entries, code))] for code in range(n)]
@@ -282,8 +282,8 @@ class _Encoding:
             terms = {self._indicator(self._level_at[f] + code): 1.0 for code in range(n) if is_own[code]}
             parts.append(Linear(terms, 0.0))
         elif way is not None:
-            cuts = [test.threshold] if test.kind == THRESHOLD else test.entries
-            ways = [0, 1] if test.kind == THRESHOLD else test.ways
+            cuts = [test.threshold] if test.kind == UP_TO else test.entries
+            ways = [0, 1] if test.kind == UP_TO else test.ways
             for place, own in enumerate(ways):
                 if own == way or (own == -1 and way == test.absent):
                     parts.append(self._below(f, cuts[place] if place < len(cuts) else np.inf))

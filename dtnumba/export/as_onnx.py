@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import AMONG, CUTS, MAP, THRESHOLD, ExportError, Nodes, ReadTrees, Test, read_trees, refuse
+from dtnumba.export.reading import AMONG, BY_RANGE, MAP, UP_TO, ExportError, Nodes, ReadTrees, Test, read_trees, refuse
 from dtnumba.export.replay import AskedRows, Replies, places_of
 from dtnumba.tables.floats import floor_to
 from dtnumba.trees.layout import LEAF, STAYS, n_entries
@@ -168,7 +168,7 @@ class _Entries:
         f, children = test.feature, test.children
         if test.absent is None and test.kind != MAP:  # a known value is not above infinity
             self._entry(f, _LEQ, np.inf, (_NEXT, m + node), 0)
-        if test.kind == THRESHOLD:
+        if test.kind == UP_TO:
             self._entry(f, _LEQ, test.threshold, (children[0], children[1]), int(test.absent == 0))
         elif test.kind == AMONG:
             self._set(f, test.entries, (children[0], children[1]), int(test.absent == 0))
@@ -182,7 +182,7 @@ class _Entries:
             if not others:
                 self._entry(f, _LEQ, 0.0, (rest, rest), 0)
         else:
-            assert test.kind == CUTS
+            assert test.kind == BY_RANGE
             if test.absent is not None and test.absent not in test.ways:
                 self._entry(f, _LEQ, np.inf, (_NEXT, children[test.absent]), 0)
             for k, cut in enumerate(test.entries):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import THRESHOLD, ExportError, ReadTrees, codes_of, kinds_of, read_trees, refuse
+from dtnumba.export.reading import UP_TO, ExportError, ReadTrees, codes_of, kinds_of, read_trees, refuse
 from dtnumba.trees.layout import BY_SHARE, STAYS, depths, n_entries, one_tree
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _check(found: ReadTrees, model: Any) -> None:
             f"{_FORMAT}: compact() dropped what nodes of scikit-learn hold; fit the model again, and convert it before"
         )
     kinds = kinds_of(trees)
-    among = np.flatnonzero(kinds > THRESHOLD)
+    among = np.flatnonzero(kinds > UP_TO)
     refuse(_FORMAT, among, "they ask for categories, or for ranges; scikit-learn has one threshold a test", _OTHERWISE)
     if trees.policy == BY_SHARE:
         asks = np.flatnonzero(kinds)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dtnumba.export.reading import AMONG, CUTS, MAP, THRESHOLD, ExportError, Nodes, ReadTrees, Test, read_trees, refuse
+from dtnumba.export.reading import AMONG, BY_RANGE, MAP, UP_TO, ExportError, Nodes, ReadTrees, Test, read_trees, refuse
 from dtnumba.export.replay import AskedRows, Replies
 from dtnumba.trees.layout import STAYS, n_entries
 
@@ -129,11 +129,11 @@ def _built(library: Any, found: ReadTrees) -> Any:
 def _add(made: Any, test: Test, start: int) -> None:
     """Add a test of two branches."""
     left, right = (child - start for child in test.children)
-    if test.kind == CUTS and test.ways[0] == 1:
+    if test.kind == BY_RANGE and test.ways[0] == 1:
         left, right = right, left
     absent = test.children[test.absent or 0] - start
-    if test.kind in {THRESHOLD, CUTS}:
-        cut = test.threshold if test.kind == THRESHOLD else test.entries[0]
+    if test.kind in {UP_TO, BY_RANGE}:
+        cut = test.threshold if test.kind == UP_TO else test.entries[0]
         made.numerical_test(
             test.feature, cut, default_left=absent == left, opname="<=", left_child_key=left, right_child_key=right
         )

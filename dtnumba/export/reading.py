@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 5  # nodes that an error names
 ROW_TYPES: dict[str, np.dtype[Any]] = {"float64": np.dtype(np.float64), "float32": np.dtype(np.float32)}
-THRESHOLD, AMONG, CUTS, MAP = 1, 2, 3, 4  # kinds of tests; 0 of leaves
+UP_TO, AMONG, BY_RANGE, MAP = 1, 2, 3, 4  # kinds of tests: thresholds, levels, cuts, maps; 0 of leaves
 
 
 class ExportError(ValueError):
@@ -211,12 +211,12 @@ def answers_of(read_model: ReadTrees, totals: NDArray[np.float64]) -> tuple[NDAr
 
 
 def kinds_of(trees: Trees) -> NDArray[np.uint8]:
-    """Return the kind of test of every node: 0 (a leaf), THRESHOLD, AMONG, CUTS (perhaps through a map) or MAP."""
+    """Return the kind of test of every node: 0 (a leaf), UP_TO, AMONG, BY_RANGE (perhaps through a map) or MAP."""
     m = trees.n_nodes
-    kind = np.where(trees.feature == LEAF, 0, THRESHOLD).astype(np.uint8)
+    kind = np.where(trees.feature == LEAF, 0, UP_TO).astype(np.uint8)
     kind[n_entries(trees.level_start, m) > 0] = AMONG
     kind[n_entries(trees.branch_start, m) > 0] = MAP
-    kind[n_entries(trees.cut_start, m) > 0] = CUTS
+    kind[n_entries(trees.cut_start, m) > 0] = BY_RANGE
     return kind
 
 
@@ -224,7 +224,7 @@ def absent_of(trees: Trees) -> NDArray[np.int64]:
     """Return the node at which a row without a value goes on: a child, or the node itself where it stays there."""
     kind, own = kinds_of(trees), np.arange(trees.n_nodes)
     missing = trees.missing_left.astype(np.int64)
-    child = trees.left.astype(np.int64) + np.where((kind == THRESHOLD) | (kind == AMONG), 1 - missing, missing)
+    child = trees.left.astype(np.int64) + np.where((kind == UP_TO) | (kind == AMONG), 1 - missing, missing)
     return np.where((kind == 0) | (trees.missing_left == STAYS), own, child)
 
 
@@ -275,7 +275,7 @@ class Nodes:
         entries, ways = [], []
         if kind == AMONG:
             entries = self._ragged("level", node)
-        elif kind in {CUTS, MAP}:
+        elif kind in {BY_RANGE, MAP}:
             entries, ways = self._ragged("cut", node), self._ragged("branch", node)
             ways = ways or list(range(len(entries) + 1))
         children = self.children(node)

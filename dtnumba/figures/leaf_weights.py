@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dtnumba.export.reading import AMONG, CUTS, THRESHOLD, ReadTrees, absent_of, kinds_of
+from dtnumba.export.reading import AMONG, BY_RANGE, UP_TO, ReadTrees, absent_of, kinds_of
 from dtnumba.trees.layout import n_entries
 
 if TYPE_CHECKING:
@@ -109,14 +109,14 @@ class _Descent:
     def _children(self, node: int, x: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the node that each value goes to; the node itself where it stays."""
         trees, kind = self._trees, self._kind[node]
-        if kind == THRESHOLD:
+        if kind == UP_TO:
             way = np.where(x <= trees.threshold[node], 0, 1)
         elif kind == AMONG:
             way = np.where(np.isin(x, trees.level[trees.level_start[node] : trees.level_start[node + 1]]), 0, 1)
         else:
             way = np.zeros(len(x), np.int64)
             place = np.where(np.isnan(x), 0, x).astype(np.int64)
-            if kind == CUTS:
+            if kind == BY_RANGE:
                 way = place = np.searchsorted(trees.cut[trees.cut_start[node] : trees.cut_start[node + 1]], x)
             if self._has_map[node]:
                 ways = trees.branch[trees.branch_start[node] : trees.branch_start[node + 1]]

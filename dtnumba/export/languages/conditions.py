@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from dtnumba.export.reading import AMONG, CUTS, MAP, THRESHOLD, StandIn, Test
+from dtnumba.export.reading import AMONG, BY_RANGE, MAP, UP_TO, StandIn, Test
 from dtnumba.rules.layout import LEVELS, OUTSIDE
 from dtnumba.rules.layout import Condition as RuleTest
 
@@ -97,7 +97,7 @@ def _ranges(feature: int, cuts: list[float], places: list[int]) -> Condition:
 def _by_child(test: Test) -> dict[int, Condition]:
     """Return for each child when a value that is there goes to it."""
     f = test.feature
-    if test.kind == THRESHOLD:
+    if test.kind == UP_TO:
         return {0: ("le", f, test.threshold), 1: ("gt", f, test.threshold)}
     if test.kind == AMONG:
         return {0: ("among", f, test.entries), 1: ("not_among", f, test.entries)}
@@ -107,7 +107,7 @@ def _by_child(test: Test) -> dict[int, Condition]:
             places.setdefault(way, []).append(place)
     if test.kind == MAP:
         return {way: ("among", f, own) for way, own in places.items()}
-    assert test.kind == CUTS
+    assert test.kind == BY_RANGE
     return {way: _ranges(f, test.entries, own) for way, own in places.items()}
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import AMONG, CUTS, MAP, THRESHOLD, absent_of, kinds_of, refuse
+from dtnumba.export.reading import AMONG, BY_RANGE, MAP, UP_TO, absent_of, kinds_of, refuse
 from dtnumba.trees.layout import LEAF, STAYS, n_entries
 
 if TYPE_CHECKING:
@@ -86,10 +86,10 @@ def _tables(words: Dialect, found: ReadTrees, p: str) -> tuple[str, bool]:
     stays = absent == np.arange(m)
     absent = np.where(stays, m + absent, absent)  # no inner node: the walk ends there
     left = trees.left.astype(np.int64)
-    otherwise = np.where(kind == THRESHOLD, left + 1, np.where(kind == AMONG, left + 1, absent))
+    otherwise = np.where(kind == UP_TO, left + 1, np.where(kind == AMONG, left + 1, absent))
     inner = np.flatnonzero(trees.feature != LEAF).tolist()
     threshold = [words.number(x) if x == x else _NULL for x in trees.threshold[inner].tolist()]
-    below = np.where(kind == THRESHOLD, left.astype("U20"), _NULL)
+    below = np.where(kind == UP_TO, left.astype("U20"), _NULL)
     columns = [inner, trees.feature[inner], threshold, below[inner], otherwise[inner], absent[inner]]
     names = [f"{p}{name}" for name in ("node", "feature", "threshold", "below", "above", "absent")]
     whole, real = "integer", "DOUBLE" if words.dialect == "duckdb" else "double precision"
@@ -125,7 +125,7 @@ def _values(name: str, columns: Sequence[str], cells: Sequence[Any], types: Sequ
 def _tests(words: Dialect, found: ReadTrees, kind: Any, left: Any) -> Iterable[tuple[Any, ...]]:
     """Yield node, category, bounds and child of every range and category that is not where others go."""
     trees = found.trees
-    for node in np.flatnonzero(kind > THRESHOLD).tolist():
+    for node in np.flatnonzero(kind > UP_TO).tolist():
         first = int(left[node])
         if kind[node] == AMONG:
             for code in trees.level[trees.level_start[node] : trees.level_start[node + 1]].tolist():
@@ -137,7 +137,7 @@ def _tests(words: Dialect, found: ReadTrees, kind: Any, left: Any) -> Iterable[t
         if kind[node] == MAP:
             yield from ((node, code, _NULL, _NULL, first + way) for code, way in enumerate(ways) if way >= 0)
             continue
-        assert kind[node] == CUTS
+        assert kind[node] == BY_RANGE
         cuts = [words.number(x) for x in trees.cut[trees.cut_start[node] : trees.cut_start[node + 1]].tolist()]
         for place, way in enumerate(ways or range(len(cuts) + 1)):
             low, high = cuts[place - 1] if place else _NULL, cuts[place] if place < len(cuts) else _NULL

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import CUTS, MAP, THRESHOLD, absent_of, kinds_of, preorder_of, rows_said
+from dtnumba.export.reading import BY_RANGE, MAP, UP_TO, absent_of, kinds_of, preorder_of, rows_said
 from dtnumba.trees.layout import last_children
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ class LoopTables:
         kind = kinds_of(trees)
         rows, said = rows_said(found)
         self.found, self.width = found, said.shape[1]
-        self.is_plain = bool((kind <= THRESHOLD).all())  # thresholds alone
-        self.has_cuts, self.has_maps = bool((kind == CUTS).any()), len(trees.branch) > 0
+        self.is_plain = bool((kind <= UP_TO).all())  # thresholds alone
+        self.has_cuts, self.has_maps = bool((kind == BY_RANGE).any()), len(trees.branch) > 0
         self.has_codes = bool((kind == MAP).any())
         self.has_levels, self.has_stand_ins = len(trees.level) > 0, len(trees.surrogates.feature) > 0
         self.may_stay = trees.may_stay
-        threshold = np.where(kind == THRESHOLD, trees.threshold, 0.0)
+        threshold = np.where(kind == UP_TO, trees.threshold, 0.0)
         self.of_nodes: dict[str, NDArray[Any]] = {
             "FEATURE": trees.feature.astype(np.int32),
             "THRESHOLD": threshold,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.export.reading import THRESHOLD, absent_of, codes_of, kinds_of
+from dtnumba.export.reading import UP_TO, absent_of, codes_of, kinds_of
 from dtnumba.tables.costs import LeastCost
 from dtnumba.trees.layout import LEAF, STAYS, last_children, n_entries, node_values
 
@@ -75,7 +75,7 @@ def node_columns(read_model: ReadTrees, model: Any, n_trees: int) -> dict[str, A
         "feature": column(trees.feature[:m]),
         "left": column(np.where(inner, left, LEAF)),
         "fan": column(np.where(inner, last - left + 1, 0)),
-        "threshold": column(trees.threshold[:m][kind == THRESHOLD]),
+        "threshold": column(trees.threshold[:m][kind == UP_TO]),
         "absent": column(absent),
         **shown.ragged("cut_start", "cut"),
         **shown.ragged("branch_start", "branch"),

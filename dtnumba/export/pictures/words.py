@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import AMONG, CUTS, THRESHOLD, Test
+from dtnumba.export.reading import AMONG, BY_RANGE, UP_TO, Test
 from dtnumba.rules.layout import LEVELS, OUTSIDE
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class NodeWords:
     def ways(self, test: Test) -> list[str]:
         """Return what sends a value that is there to each child; "missing" where that is all that goes to it."""
         name, levels = self.names[test.feature], self._columns.levels[test.feature]
-        if test.kind == THRESHOLD:
+        if test.kind == UP_TO:
             return self._two(name, test, levels)
         if test.kind == AMONG:
             shown = self._set(test.entries, levels or [])
@@ -84,7 +84,7 @@ class NodeWords:
             own = places.get(way, [])
             if not own:
                 found.append(f"{name} missing")
-            elif test.kind == CUTS:
+            elif test.kind == BY_RANGE:
                 found.append(" or ".join(_range(name, low, high) for low, high in _runs(own, test.entries)))
             else:
                 found.append(f"{name} {_in(own)} {self._set(own, levels or [])}")

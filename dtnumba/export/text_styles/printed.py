@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.export.reading import AMONG, CUTS, THRESHOLD, ExportError, Nodes, codes_of
+from dtnumba.export.reading import AMONG, BY_RANGE, UP_TO, ExportError, Nodes, codes_of
 from dtnumba.tables.floats import AtFloats
 from dtnumba.trees.layout import LEAF, last_children, node_values, one_tree
 from dtnumba.trees.subtrees import class_weights_of
@@ -137,9 +137,9 @@ class Printed:
                 inside = set(test.entries)
                 own = sorted((inside if k == 0 else set(range(len(levels or []))) - inside) & (known or set()))
                 is_rest = k == 1
-            elif test.kind in {THRESHOLD, CUTS}:
-                cuts = [test.threshold] if test.kind == THRESHOLD else test.entries
-                ways = [0, 1] if test.kind == THRESHOLD else test.ways
+            elif test.kind in {UP_TO, BY_RANGE}:
+                cuts = [test.threshold] if test.kind == UP_TO else test.entries
+                ways = [0, 1] if test.kind == UP_TO else test.ways
                 ranges = _joined(cuts, ways, k)
                 if levels is not None:
                     is_ordered = True
