@@ -9,6 +9,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
+import dtnumba
 from dtnumba.cli.help_texts import HELP
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def _add_reading(command: argparse.ArgumentParser) -> None:
 def build_parser() -> argparse.ArgumentParser:
     """List the commands and their options; those of a tree are named as the estimators' parameters."""
     parser = OneLineParser(prog="dtnumba", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"dtnumba {dtnumba.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     train = commands.add_parser("train", allow_abbrev=False)
     train.add_argument("file", nargs="?", metavar="FILE")

@@ -22,9 +22,9 @@ Decision trees on NumPy and Numba.
   convert  a saved model in another format
   warmup   compile ahead what learners need
 
-dtnumba COMMAND --help lists what can be given. The exit code is 0, or 1 where
-a file or a model cannot be used, 2 where the command cannot be, 130 after
-Ctrl-C.
+dtnumba COMMAND --help lists what can be given; dtnumba --version says what is
+installed. The exit code is 0, or 1 where a file or a model cannot be used, 2
+where the command cannot be, 130 after Ctrl-C.
 """,
     "dtnumba train": f"""\
 usage: dtnumba train [FILE] [--target NAME] [--model NAME] [--out MODEL] ...
@@ -73,7 +73,8 @@ cannot say exactly is an error.
   --to FORMAT       c, dnf, dot, json, network, onnx, python, rules, sql, text
                     or treelite
   --out OUT         write to a file instead, whole or not at all
-  --set NAME=VALUE  an option of that function; repeatable
+  --set NAME=VALUE  an option of that function, such as --set class=LABEL of
+                    dnf; repeatable
 """,
     "dtnumba warmup": """\
 usage: dtnumba warmup [NAME ...] [--jobs N] [--check]

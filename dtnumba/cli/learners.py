@@ -81,6 +81,29 @@ def with_parameters(cls: Any, given: Sequence[tuple[str, str]]) -> dict[str, Any
     return found
 
 
+def check_together(model: Any, target: str) -> None:
+    """Refuse parameters that do not go together for a target of "classes" or "numbers", whatever the table.
+
+    Raises
+    ------
+    UsageError
+        If two of them do not.
+    """
+    from dtnumba.criteria.contract import resolve_criterion
+    from dtnumba.estimators.bases.parameters import GrowthParams
+    from dtnumba.growth.binary.train import check_f_test
+
+    try:
+        model.check_params()
+        if isinstance(model, GrowthParams):
+            settings = model.growth_settings(1 << 20, 1 << 10, 1.0, seed=0, most_leaves=2)
+            criterion = resolve_criterion(model.criterion, target, 1.0)
+            check_f_test(settings, criterion)
+            settings.check_options(target, 1, criterion)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"--set: {error}") from error
+
+
 def _holds(rule: Any, value: Any) -> bool:
     with suppress(TypeError, ValueError):
         return bool(rule.holds(value))

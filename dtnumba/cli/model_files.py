@@ -18,8 +18,6 @@ def load_model(path: str) -> Any:
     """
     try:
         return dtnumba.load(path)
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:
-        said = str(error)
+    except (OSError, ValueError) as error:
+        said = str(getattr(error, "strerror", None) or error)
         raise DataError(said if path in said else f"{path}: {said}") from error

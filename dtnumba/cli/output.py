@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def check_out(path: str | None, *read: str | None) -> None:
+def check_out(path: str | None, *read: str | None, option: str = "--out") -> None:
     """Refuse a place for results before any work is done.
 
     Raises
@@ -31,7 +31,7 @@ def check_out(path: str | None, *read: str | None) -> None:
         raise DataError(f"{path}: it cannot be written: there is no folder {Path(path).parent}")
     for one in read:
         if one is not None and Path(path).is_file() and Path(one).exists() and Path(one).samefile(path):
-            raise UsageError(f"--out {path}: that file is read, and would be lost; name another")
+            raise UsageError(f"{option} {path}: that file is read, and would be lost; name another")
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from dtnumba.cli.learners import meant
 from dtnumba.cli.model_files import load_model
 from dtnumba.cli.output import check_out, results
 from dtnumba.export.as_text import outline
+from dtnumba.export.text_styles.printed import plain
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +31,7 @@ _NO_FORMATS = {"verify", "from_json", "frame", "splits", "to_sklearn"}  # what e
 
 def show(options: argparse.Namespace) -> None:
     """Print what a model says, or write it as a page."""
-    check_out(options.html, options.model)
+    check_out(options.html, options.model, option="--html")
     model = load_model(options.model)
     if options.html is not None:
         with results(options.html) as out:
@@ -68,11 +69,15 @@ def convert(options: argparse.Namespace) -> None:
     write = getattr(export, options.to)
     known = list(signature(write).parameters)[1:]
     # A word of Python has a sign behind it there: class_.
-    given = {f"{name}_" if f"{name}_" in known else name: meant(text)[0] for name, text in options.set}
+    given = {f"{name}_" if f"{name}_" in known else name: meant(text) for name, text in options.set}
+    given = {name: _label(model, values) if name == "class_" else values[0] for name, values in given.items()}
     try:
-        signature(write).bind(model, **given)
+        signature(write).bind_partial(model, **given)
     except TypeError as error:
         raise UsageError(f"--to {options.to}: {error}; its options are: {', '.join(known) or 'none'}") from error
+    if "class_" in known and "class_" not in given:
+        classes = _listed([plain(label) for label in np.ravel(getattr(model, "classes_", []))])
+        raise UsageError(f"--to {options.to}: it is written for one class: --set class=LABEL says which, of {classes}")
     try:
         result = write(model, **given)
     except (ValueError, TypeError, AttributeError, ImportError) as error:
@@ -82,13 +87,19 @@ def convert(options: argparse.Namespace) -> None:
         out.write(data if data.endswith(b"\n") or hasattr(result, "__bytes__") else data + b"\n")
 
 
+def _label(model: Any, values: list[Any]) -> Any:
+    """Return the first of the values that a text may mean that is a class of the model."""
+    classes = model.classes_.tolist() if isinstance(getattr(model, "classes_", None), np.ndarray) else []
+    return next((value for value in values if not isinstance(value, (list, dict)) and value in classes), values[0])
+
+
 def summary(model: Any) -> Iterator[str]:
     """Yield what a model is, in a few lines."""
     yield f"learner    {type(model).__name__}"
     if hasattr(model, "classes_"):
         several = [model.classes_] if int(model.n_outputs_) == 1 else model.classes_
         for classes in several:
-            yield f"classes    {_listed([str(label) for label in classes])}"
+            yield f"classes    {_listed([plain(label) for label in classes])}"
     yield f"columns    {int(model.n_features_in_):,}"
     if hasattr(model, "n_leaves_"):
         yield f"tree       {model.n_leaves_:,} leaves, {model.n_nodes_:,} nodes, depth {model.depth_}"
@@ -101,21 +112,22 @@ def summary(model: Any) -> Iterator[str]:
 def columns_of(model: Any) -> Iterator[str]:
     """Yield a line for each column: its name, and what it holds."""
     n = int(model.n_features_in_)
-    names = [str(name) for name in getattr(model, "feature_names_in_", range(n))]
+    names = [plain(name) for name in getattr(model, "feature_names_in_", range(n))]
     levels = getattr(model, "categories_", None) or [None] * n
     kinds = getattr(model, "column_kinds_", ["number"] * n)
     for name, own, kind in zip(names, levels, kinds, strict=True):
-        held = str(kind) if own is None else f"category of {_listed([str(level) for level in own])}"
+        held = str(kind) if own is None else f"category of {_listed([plain(level) for level in own])}"
         yield f"column     {name}: {held}"
 
 
 def top(model: Any, levels: int = 3, with_missing: NDArray[np.bool_] | None = None) -> Iterator[str]:
     """Yield the top of a tree, or of the first tree of a forest, as an outline; rules as sentences."""
     tree, n = getattr(model, "tree_", None), int(model.n_features_in_)
-    names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(n)])]
+    names = [plain(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(n)])]
     categories = getattr(model, "categories_", None) or [None] * n
     if tree is not None and is_binary(tree):
         classes = getattr(model, "classes_", None)
+        classes = [plain(label) for label in classes] if isinstance(classes, np.ndarray) else classes
         own = [None if one is None else [str(level) for level in one] for one in categories]
         with_missing = np.ones(n, bool) if with_missing is None else with_missing
         yield from outline(tree, names, with_missing, classes, own, levels)

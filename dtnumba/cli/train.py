@@ -19,7 +19,7 @@ from dtnumba.cli.files.columns import DATE, LevelColumn
 from dtnumba.cli.files.read_table import read_table
 from dtnumba.cli.files.reading import Reading
 from dtnumba.cli.files.spelling import Spelling
-from dtnumba.cli.learners import tasks_of, with_parameters
+from dtnumba.cli.learners import check_together, tasks_of, with_parameters
 from dtnumba.cli.output import check_out
 from dtnumba.cli.show import top
 from dtnumba.runtime.notice import NOTICE
@@ -134,27 +134,26 @@ def train(options: argparse.Namespace) -> None:
 
 def learners(options: argparse.Namespace) -> dict[bool, Any]:
     """Return functions that make the model that the options ask for, of classes (False) and of numbers (True)."""
-    makers, errors = {}, []
+    makers, errors = {}, {}
+    wanted = {"class": False, "regression": True}.get(options.task)
     for is_regression, name in tasks_of(options.model).items():
         cls = getattr(dtnumba, name)
         known = {one.name for one in fields(cls)}
         given = [(key, str(getattr(options, key))) for key in _TREE_OPTIONS if getattr(options, key) is not None]
         try:
             parameters = with_parameters(cls, [*given, *options.set])
+            if "random_state" in known:
+                parameters = {"random_state": options.seed} | parameters
+            check_together(cls(**parameters), "numbers" if is_regression else "classes")
         except UsageError as error:
-            errors.append(error)
+            errors[is_regression] = error
             continue
-        if "random_state" in known:
-            parameters = {"random_state": options.seed} | parameters
         makers[is_regression] = _maker(cls, parameters)
-    if not makers:
-        raise errors[0]
-    wanted = {"class": False, "regression": True}.get(options.task)
+    if not makers or wanted in errors:
+        raise errors.get(wanted, next(iter(errors.values())))
     if wanted is not None and wanted not in makers:
         words = "numbers" if wanted else "classes"
-        raise errors[0] if errors else UsageError(
-            f"--task {options.task}: {options.model} is not a learner of {words}; --model tree is one"
-        )
+        raise UsageError(f"--task {options.task}: {options.model} is not a learner of {words}; --model tree is one")
     return makers
 
 

@@ -11,6 +11,7 @@ from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.parameters import (
     CATEGORICAL_FEATURES,
     N_JOBS,
+    RANDOM_STATE,
     SHARE,
     SIGNIFICANCE,
     Legal,
@@ -101,7 +102,7 @@ class RuleSetClassifier(RuleModel):
     min_significance: float | None = parameter(None, SIGNIFICANCE)
     min_gap: float = parameter(1e-5, MIN_GAP)
     categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009  a field
-    random_state: Any = None
+    random_state: Any = parameter(None, RANDOM_STATE)  # noqa: RUF009
     n_jobs: int | None = parameter(None, N_JOBS)
 
     @property

@@ -214,8 +214,37 @@ def test_a_model_is_shown_as_a_page(saved, run, tmp_path):
     assert run("show", path, "--html", tmp_path)[0] == 1
     code, _, err = run("show", path, "--html", path)
     assert code == 2
-    assert "would be lost" in err
+    assert f"--html {path}: that file is read, and would be lost" in err
     assert run("show", path)[0] == 0
+    code, _, err = run("show", tmp_path)
+    assert code == 1
+    assert err.count(str(tmp_path)) == 1
+
+
+def test_signs_of_control_are_spelled(run, tmp_path):
+    pd = pytest.importorskip("pandas")
+    colour = np.array(["re\nd\x1b[31m", "blue\ttoo"] * 10, object)
+    X = pd.DataFrame({"col\rour": colour, "size": np.arange(20.0)})
+    model = dtnumba.DecisionTreeClassifier().fit(X, np.where(colour == colour[0], "st\nop", "go\x85"))
+    model.save(tmp_path / "m")
+    for command in ("info", "show"):
+        code, out, _ = run(command, tmp_path / "m")
+        assert code == 0
+        assert all(line.isprintable() for line in out.split("\n"))
+        assert "classes    go\\x85, st\\nop\n" in out
+    assert "column     col\\rour: category of blue\\ttoo, re\\nd\\x1b[31m\n" in run("info", tmp_path / "m")[1]
+
+
+def test_what_is_written_for_one_class_asks_for_it(saved, run, tmp_path):
+    code, _, err = run("convert", saved(), "--to", "dnf")
+    assert code == 2
+    assert "--to dnf: it is written for one class: --set class=LABEL says which, of big, small" in err
+    X = np.arange(8.0)[:, None]
+    for y in (["01", "1"] * 4, [1, 2] * 4):
+        dtnumba.DecisionTreeClassifier().fit(X, y).save(tmp_path / "m")
+        code, out, err = run("convert", tmp_path / "m", "--to", "dnf", "--set", "class=1")
+        assert code == 0, err
+        assert out.count("x0") > 1
 
 
 def test_a_model_is_converted(saved, run, tmp_path):
@@ -252,12 +281,18 @@ def test_what_is_no_model_is_refused(run, table, tmp_path):
         ("max_depth=deep", "must be an int in the range [1, inf) or None. Got 'deep' instead"),
         ("depth=3", "DecisionTreeClassifier has no parameter 'depth'; did you mean 'max_depth'?"),
         ("max_depth", "argument --set: 'max_depth' is not of the form parameter=value"),
+        ("random_state=-1", "--set random_state=-1: The 'random_state' parameter of DecisionTreeClassifier must be"),
+        ("random_state=soon", "must be an int in the range [0, 2**64 - 1]"),
+        ("numeric_split=multiway missing=surrogate", "a surrogate stands in for a test of two children"),
     ],
 )
 def test_parameters_that_are_none_are_refused_before_a_file_is_read(run, text, message):
-    code, _, err = run("train", "none.csv", "--set", text)
+    code, _, err = run("train", "none.csv", *(part for one in text.split() for part in ("--set", one)))
     assert code == 2
     assert message in err
+    assert run("train", "none.csv", "--model", "forest", "--set", "bootstrap=false", "--set", "oob_score=true")[0] == 2
+    medians = ("--criterion", "absolute_error", "--set", "min_significance=0.05", "--task", "regression")
+    assert "its F test compares means" in run("train", "none.csv", *medians)[2]
 
 
 def test_parameters_are_read_as_their_rules_allow(saved):
@@ -294,6 +329,13 @@ def test_help_fits_a_screen_and_names_every_option(page):
             assert any(option in HELP[page] for option in action.option_strings or [action.metavar]), action
     else:
         assert all(f"  {command}" in HELP[page] for command in build_parser()._subparsers._group_actions[0].choices)
+
+
+def test_the_version_is_printed(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"dtnumba {dtnumba.__version__}\n"
 
 
 def test_help_is_printed(capsys):

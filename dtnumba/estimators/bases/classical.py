@@ -9,7 +9,7 @@ import numpy as np
 
 from dtnumba.estimators.bases.fit import predicting
 from dtnumba.estimators.bases.one_tree import ClassTree
-from dtnumba.estimators.bases.parameters import CATEGORICAL_FEATURES, N_JOBS, PRUNER, parameter
+from dtnumba.estimators.bases.parameters import CATEGORICAL_FEATURES, N_JOBS, PRUNER, RANDOM_STATE, parameter
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.runtime.side_by_side import expecting
 from dtnumba.tables.categories import FROM_DTYPE
@@ -63,5 +63,5 @@ class ClassicalParams:
 
     prune: Any = parameter(None, PRUNER)  # noqa: RUF009  a field
     categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009
-    random_state: Any = None
+    random_state: Any = parameter(None, RANDOM_STATE)  # noqa: RUF009
     n_jobs: int | None = parameter(None, N_JOBS)

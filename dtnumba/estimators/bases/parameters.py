@@ -124,6 +124,14 @@ N_JOBS = Legal(
     lambda value: value is None or (is_int(value) and value != 0),
     "an int other than 0 (-1: all cores, -2: all but one) or None (all cores)",
 )
+RANDOM_STATE = Legal(
+    lambda value: (
+        value is None
+        or isinstance(value, (np.random.RandomState, np.random.Generator))
+        or (is_int(value) and 0 <= value < 1 << 64)
+    ),
+    "an int in the range [0, 2**64 - 1], a numpy RandomState or Generator, or None",
+)
 _LEAVES = integer(2)
 LEAVES = Legal(
     lambda value: value == "cv" if isinstance(value, str) else _LEAVES.holds(value), f"{_LEAVES.words}, or the str 'cv'"
@@ -278,7 +286,7 @@ class GrowthParams(ModelProtocol):
     min_samples_leaf: int | float = parameter(1, count_or_share(1, closed=False))
     min_weight_fraction_leaf: float = parameter(0.0, number(0.0, 0.5))
     max_features: int | float | str | None = parameter(None, MAX_FEATURES)
-    random_state: Any = None
+    random_state: Any = parameter(None, RANDOM_STATE)  # noqa: RUF009  a field
     max_leaf_nodes: Any = parameter(None, integer(2))  # noqa: RUF009  a field; one tree takes "cv", too
     min_impurity_decrease: float = parameter(0.0, number(0.0, math.inf))
     max_bins: int | None = parameter(None, integer(2, 255))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -156,12 +157,15 @@ class Printed:
         return {**reached, int(self.trees.feature[node]): set(branch.levels)}
 
 
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # and what no file can hold
+
+
 def plain(value: Any) -> str:
-    """Return a label or a level as it is written: whole numbers without a point, one line."""
+    """Return a label or a level as it is written: whole numbers without a point, one line, no signs of control."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
-    return text.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def listed(words: Sequence[str], most: int | None, joint: str = ", ") -> str:
