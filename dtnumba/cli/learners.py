@@ -97,7 +97,7 @@ def check_together(model: Any, target: str) -> None:
         model.check_params()
         if isinstance(model, GrowthParams):
             settings = model.growth_settings(1 << 20, 1 << 10, 1.0, seed=0, most_leaves=2)
-            criterion = resolve_criterion(model.criterion, target, 1.0)
+            criterion = resolve_criterion(vars(model)["criterion"], target, 1.0)
             check_f_test(settings, criterion)
             settings.check_options(target, 1, criterion)
     except (ValueError, TypeError) as error:

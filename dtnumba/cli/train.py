@@ -134,7 +134,8 @@ def train(options: argparse.Namespace) -> None:
 
 def learners(options: argparse.Namespace) -> dict[bool, Any]:
     """Return functions that make the model that the options ask for, of classes (False) and of numbers (True)."""
-    makers, errors = {}, {}
+    makers: dict[bool, Any] = {}
+    errors: dict[bool | None, UsageError] = {}
     wanted = {"class": False, "regression": True}.get(options.task)
     for is_regression, name in tasks_of(options.model).items():
         cls = getattr(dtnumba, name)

@@ -191,6 +191,9 @@ def _parsed(path: str, raw: NDArray[np.uint8], is_small: bool) -> Content:
     start, n_blocks = _aligned(ALIGNMENT + n_header), -(-n_data // BLOCK)
     if n_header > HEADER_BYTES or block != BLOCK or start + n_data + 4 * n_blocks != len(raw):
         raise wrong(path, f"its {len(raw)} bytes are not as many as it says: it was cut off or added to", _COPY)
+    if raw[_PREAMBLE.size : ALIGNMENT].any():
+        reserved = f"{_PREAMBLE.size} to {ALIGNMENT - 1}"
+        raise wrong(path, f"its bytes {reserved} are zeros in format {version}, and are not", _COPY)
     if zlib.crc32(text) != of_header:
         raise wrong(path, *_damage("the bytes of its header"))
     checksums = raw[start + n_data :].tobytes()

@@ -104,7 +104,8 @@ def bin_batches(
         del cells
     if seen.n_rows == 0:
         raise ValueError(
-            f"make_batches yielded no rows: {_CALLER} needs at least one; a generator that was used up yields none"
+            f"make_batches yielded no rows: {_CALLER} needs at least one; a generator that was used up yields none, "
+            "and so does a reader"
         )
     found = gathered.finish()
     seen.renumber(found.places)

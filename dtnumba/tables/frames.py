@@ -31,9 +31,15 @@ def speaks_arrow(X: Any) -> bool:
     return not isinstance(X, np.ndarray) and is_arrow(X) and _library(X) not in {"pandas", "polars"}
 
 
-def opened(X: Any) -> Any:
+def opened(X: Any, caller: str) -> Any:
     """Return the rows that X gives through Arrow's C interface, as a frame; anything else as it is."""
     table = read_arrow(X) if speaks_arrow(X) else None
+    if table is not None and not len(table) and not any(hasattr(X, one) for one in ("num_rows", "shape", "__len__")):
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape={table.shape}) while a minimum of 1 is required by {caller}. A "
+            f"{type(X).__name__} that gives its rows once has none left when it was read before: make it anew, or keep "
+            "its rows in a table, e.g. table = reader.read_all(), and pass that"
+        )
     return X if table is None else table
 
 

@@ -211,7 +211,7 @@ def read_table(X: Any, caller: str, seen: Seen | None = None, categories: Catego
     fitting = seen is None
     if categories is None:
         categories = LearnedLevels(FROM_DTYPE, caller) if seen is None else KnownLevels(seen.levels)
-    X = opened(X)
+    X = opened(X, caller)
     names = column_names(X) if is_frame(X) else None
     if seen is not None:
         _check_names(names, seen.names, caller)

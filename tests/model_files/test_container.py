@@ -58,6 +58,15 @@ def test_every_byte_that_matters_is_covered(path):
             read(path)
 
 
+def test_what_is_reserved_is_zeros(path):
+    write(path, {}, ARRAYS)
+    whole = path.read_bytes()
+    for at in range(40, 64):
+        path.write_bytes(whole[:at] + b"\x01" + whole[at + 1 :])
+        with pytest.raises(ModelFileError, match="bytes 40 to 63 are zeros in format 1, and are not; copy the file"):
+            read(path)
+
+
 def patched(path, header, n_data=None):
     """Write a file of a header with right checksums."""
     raw = path.read_bytes()

@@ -16,6 +16,7 @@ from dtnumba import (
     CHAIDClassifier,
     DecisionListClassifier,
     DecisionTreeClassifier,
+    DecisionTreeRegressor,
     ID3Classifier,
     RandomForestClassifier,
     RuleSetClassifier,
@@ -183,8 +184,14 @@ def test_a_reader_is_consumed_once_and_says_so_the_second_time():
     table = pa.table({"a": [1.0, 2.0, 3.0], "b": [1, 2, 3]})
     reader = table.to_reader()
     assert len(read_arrow(reader)) == 3
-    with pytest.raises(ValueError, match=r"closed|0 sample"):
-        read(reader)
+    model = DecisionTreeRegressor().fit(table, [1.0, 2.0, 3.0])
+    for ask in (lambda: read(reader), lambda: model.predict(reader)):
+        with pytest.raises(ValueError, match=r"0 sample.* A RecordBatchReader that gives its rows once has none left"):
+            ask()
+    with pytest.raises(ValueError, match="used up yields none, and so does a reader"):
+        bin_batches(lambda: reader)
+    with pytest.raises(ValueError, match=r"0 sample.*a test\.$"):
+        read(table.slice(0, 0))
 
     class Kept:
         capsule = table.__arrow_c_stream__()
