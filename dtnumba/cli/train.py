@@ -8,14 +8,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import dtnumba
 from dtnumba.cli.command import DataError, UsageError
 from dtnumba.cli.demo_table import sample_table
-from dtnumba.cli.files.columns import DATE, LevelColumn
+from dtnumba.cli.files.columns import DATE, SPELLED, LevelColumn
 from dtnumba.cli.files.read_table import read_table
 from dtnumba.cli.files.reading import Reading
 from dtnumba.cli.files.spelling import Spelling
@@ -222,42 +222,70 @@ def examples_from_file(options: argparse.Namespace, tasks: dict[bool, Any]) -> E
                         f"{FEWEST_ROWS} are needed")  # fmt: skip
     # A learner of one kind of target alone takes its values for that.
     task = options.task if len(tasks) == 2 else "regression" if True in tasks else "class"
-    y, is_regression = target_values(cells, raw.target, task, raw.spelling)
+    asked = SPELLED if raw.target in options.category else NUMBER if raw.target in options.number else ""
+    y, is_regression, remark = target_values(cells, raw.target, task, raw.spelling, asked)
     X = raw.X if has_target.all() else raw.X[has_target]
     n_without = int(np.count_nonzero(~has_target))
-    remarks = (*raw.remarks, f"{options.file}: {raw.kinds.said()}")
+    remarks = (*raw.remarks, f"{options.file}: {raw.kinds.said()}", *([f"{options.file}: {remark}"] if remark else []))
     dates = tuple(raw.kinds.dates)
     return Examples(raw.names, X, y, raw.target, is_regression, options.file, n_without, raw.levels, remarks, dates)
 
 
-def target_values(
-    cells: Sequence[str], target: str, task: str, spelling: Spelling | None = None
-) -> tuple[NDArray[Any], bool]:
-    """Turn the target's text into numbers or labels; return them, and whether this is regression.
+class Target(NamedTuple):
+    """Values of a target: numbers of a regression, or labels; and what there is to say about them."""
 
-    Whole numbers become int labels, other numbers labels of one spelling each ("0.5" and "0.50" are one class). Labels
-    are as exact as the text: float64 would make one of 2**60 and 2**60 + 1.
+    values: NDArray[Any]
+    is_regression: bool
+    remark: str = ""
+
+
+def target_values(
+    cells: Sequence[str], target: str, task: str, spelling: Spelling | None = None, asked: str = ""
+) -> Target:
+    """Turn the target's text into numbers or labels.
+
+    Whole numbers become int labels, other numbers labels of one spelling each. Labels are as exact as the text: float64
+    would make one of 2**60 and 2**60 + 1. Where equal numbers are spelled in several ways (1, 01, 1.0), each spelling
+    is a class, unless the caller asks for numbers; SPELLED asks for the text itself.
     """
     spelling = Spelling() if spelling is None else spelling
     meant = {cell: spelling.as_number(cell) for cell in set(cells)}
     texts = [cell for cell, number in meant.items() if number is None]
-    if texts and task == "regression":
-        raise DataError(f"column {target!r} holds {min(texts)!r}, which is not a number; "
-                        "--task regression needs a target of numbers")  # fmt: skip
-    if texts:
-        return np.array(cells), False
+    wants_numbers = "--task regression" if task == "regression" else f"--number {target}" if asked == NUMBER else ""
+    if (texts or asked == SPELLED) and wants_numbers:
+        held = f"holds {min(texts)!r}, which is not a number" if texts else "is a category by --category"
+        raise DataError(f"column {target!r} {held}; {wants_numbers} needs a target of numbers")
+    if texts or asked == SPELLED:
+        return Target(np.array(cells), is_regression=False)
     numbers = {cell: number for cell, number in meant.items() if number is not None}
     whole = {cell: spelling.as_whole_number(cell, number) for cell, number in numbers.items()}
     all_whole = None not in whole.values()
     is_quantity = not all_whole and len(set(numbers.values())) > MANY_VALUES
     if task == "regression" or (task == "auto" and is_quantity):
-        return np.array([numbers[cell] for cell in cells], np.float64), True
-    if not all_whole:
-        names = _one_spelling_each(numbers)
-        return np.array([names[cell] for cell in cells]), False
-    labels = [whole[cell] for cell in cells]
-    fit = all(-(2**63) <= label < 2**63 for label in labels if label is not None)
-    return np.array(labels, np.int64) if fit else np.array([str(label) for label in labels]), False
+        return Target(np.array([numbers[cell] for cell in cells], np.float64), is_regression=True)
+    names: dict[str, Any] = dict(whole) if all_whole else dict(_one_spelling_each(numbers))
+    twice = _equal_cells(names)
+    if twice and asked != NUMBER:
+        one, other = twice
+        remark = (
+            f"{one!r} and {other!r} of {target!r} are two classes, because their texts differ; --number {target!r} "
+            "takes equal numbers for one"
+        )
+        return Target(np.array(cells), is_regression=False, remark=remark)
+    labels = [names[cell] for cell in cells]
+    fit = all_whole and all(-(2**63) <= label < 2**63 for label in names.values())
+    values = np.array(labels, np.int64) if fit else np.array([str(label) for label in labels])
+    return Target(values, is_regression=False)
+
+
+def _equal_cells(names: dict[str, Any]) -> tuple[str, str] | None:
+    """Return two cells that have the same name, None where none have."""
+    seen: dict[Any, str] = {}
+    for cell in sorted(names):
+        other = seen.setdefault(names[cell], cell)
+        if other != cell:
+            return other, cell
+    return None
 
 
 def _one_spelling_each(numbers: dict[str, float]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from dtnumba.cli.files import csv_file
 from dtnumba.cli.files.read_table import read_table
 from dtnumba.cli.files.reading import Reading
 from dtnumba.cli.train import target_values
+from dtnumba.tables.columns import NUMBER
 
 FEW_ROWS = 600
 
@@ -139,7 +140,8 @@ def test_target_may_be_any_column_and_its_empty_cells_cost_their_rows(write, pri
 
 def test_spellings_a_spreadsheet_leaves_behind(write, printed):
     rows = "".join(f'" {i}.50","{i % 2 + 1:.0f}.0"\r\n\r\n' for i in range(20))
-    out = printed(write("\ufeff width ,grade\r\n" + rows + "na,1\r\nNAN,2\r\n"), "--max-depth", "1")
+    path = write("\ufeff width ,grade\r\n" + rows + "na,1\r\nNAN,2\r\n")
+    out = printed(path, "--max-depth", "1", "--number", "grade")
     assert "22 rows, 1 feature, 9.1% missing; 'grade': 2 classes" in out
     assert "  width <= " in out
 
@@ -280,7 +282,8 @@ def test_a_file_of_one_column_beside_the_index_of_a_frame_says_so(tmp_path, refu
         ),
         ("b,y\nred,x\n,x\n2,x\n", [], ", line 4: column 'b' holds '2', which is a number, and 'red', which is text"),
         ("a,y\n2,x\n1_000,x\n", [], "column 'a' holds '1_000', which is text, and '2', which is a number"),
-        (FLOWERS, ["--category", "kind"], "no feature is named 'kind' (--category); there are petal, sepal"),
+        (FLOWERS, ["--category", "kid"], "no feature is named 'kid' (--category); there are petal, sepal, kind"),
+        (FLOWERS, ["--number", "kind"], "column 'kind' holds 'lily', which is not a number; --number kind needs"),
         ("", [], "the file is empty"),
         ("\n\n", [], "the file is empty"),
         ("a,y\n", [], "the file names columns, but has no rows"),
@@ -340,10 +343,53 @@ def test_what_separates_cells_is_guessed_and_said(write, capsys, sign):
     ],
 )
 def test_labels_are_as_exact_as_their_text(spelled, labels):
-    found, is_regression = target_values(spelled, "y", "auto")
+    found, is_regression, remark = target_values(spelled, "y", "auto", asked=NUMBER)
     assert not is_regression
+    assert remark == ""
     assert found.tolist() == list(labels)
     assert found.dtype == np.asarray(labels).dtype
+
+
+@pytest.mark.parametrize(
+    ("spelled", "pair"),
+    [
+        (["1", "01"], "'01' and '1'"),
+        (["1", "1.0", "2"], "'1' and '1.0'"),
+        (["1e0", "1", "0.5"], "'1' and '1e0'"),
+        (["0.50", "0.5"], "'0.5' and '0.50'"),
+        ([f"{2**60}", f"0{2**60}"], f"'0{2**60}' and '{2**60}'"),
+        (["1", "01", "x"], None),
+    ],
+)
+def test_labels_of_several_spellings_are_several_classes_and_that_is_said(spelled, pair):
+    found, is_regression, remark = target_values(spelled, "y", "auto")
+    assert not is_regression
+    assert found.tolist() == spelled
+    assert remark == ("" if pair is None else f"{pair} of 'y' are two classes, because their texts differ; --number "
+                                              "'y' takes equal numbers for one")  # fmt: skip
+
+
+def test_the_caller_says_whether_labels_are_text_or_numbers(write, capsys):
+    path = write("x,y\n" + "".join(f"{i % 4},{('1', '01', '2', '2')[i % 4]}\n" for i in range(40)))
+    for options, said, n in (((), "'01' and '1' of 'y' are two classes", 3), (("--number", "y"), "", 2),
+                             (("--category", "y"), "", 3)):  # fmt: skip
+        assert main(["train", path, *options]) == 0
+        err = capsys.readouterr().err
+        assert f"'y': {n} classes" in err
+        assert said in err
+        assert ("two classes" in err) == bool(said)
+    assert main(["train", path, "--category", "y", "--task", "regression"]) == 1
+
+
+def test_categories_are_as_exact_as_their_text_and_numbers_with_zeros_are_remarked(write, capsys, monkeypatch):
+    text = "zip,y\n" + "".join(f"{('1', '01', '1.0', '1e0')[i % 4]},{'abcd'[i % 4]}\n" for i in range(40))
+    for is_long in (False, True):
+        monkeypatch.setattr(csv_file, "LONG_BYTES", 1 if is_long else 1 << 23)
+        assert read_table(write(text), None, Reading(categories=("zip",))).levels == [["01", "1", "1.0", "1e0"]]
+        assert main(["train", write(text)]) == 0
+        assert "'zip' is taken for numbers, '01' for that without the zero; --category 'zip'" in capsys.readouterr().err
+        assert main(["train", write(text.replace("01", "0"))]) == 0
+        assert "without the zero" not in capsys.readouterr().err
 
 
 def test_large_whole_labels_are_told_apart(write, printed):

@@ -76,6 +76,13 @@ class ByteCells:
             numbers[i] = number
         return numbers
 
+    def first_with_zero(self) -> str:
+        """Return the first cell that is a zero and digits behind it, or nothing."""
+        after = np.minimum(self._starts + 1, len(self._data) - 1)
+        second = self._data[after] - np.uint8(ord("0"))
+        found = np.flatnonzero((self._data[self._starts] == ord("0")) & (second < 10))
+        return self[int(found[0])] if len(found) else ""
+
     def distinct(self) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
         """Return the different cells as they come, the row of each, and the number of each row's."""
         codes, first = in_a_table(self._data, self._starts, self._stops)

@@ -48,6 +48,7 @@ class FileColumn:
         self.name, self.kind = name, kind
         self._spelling, self._path, self._of_model = spelling, path, of_model
         self._is_given, self._first = bool(kind), ""  # the cell that said so
+        self.leading_zero = ""  # a cell of digits behind a zero, among the first
         self.codes: dict[str, int] = {}  # of levels, in the order in which they came
         self._large: dict[float, int] = {}  # whole numbers beyond 2**53 by their float64
 
@@ -62,6 +63,7 @@ class FileColumn:
                 if not self.kind and not np.isnan(numbers).all():
                     self.kind = NUMBER
                     self._first = next(cell for cell in cells if not self._spelling.is_missing(cell))
+                    self.leading_zero = cells.first_with_zero() if is_bytes else _first_with_zero(cells)
                 for i in np.flatnonzero(np.abs(numbers) >= EXACT).tolist():
                     self._keep_apart(cells[i], float(numbers[i]), lines[i])
                 return numbers
@@ -180,6 +182,10 @@ class FileColumn:
         is_there = ~np.isnan(numbers)
         numbers[is_there] = place[numbers[is_there].astype(np.int64)]
         return levels
+
+
+def _first_with_zero(cells: Sequence[str]) -> str:
+    return next((cell for cell in cells if cell[:1] == "0" and cell[1:2].isdigit()), "")
 
 
 def _text(value: Any) -> str:

@@ -20,7 +20,7 @@ from dtnumba.tables.arrow.table import ArrowColumn
 from dtnumba.tables.columns import NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -72,8 +72,8 @@ def _read(file: Any, target: str | None, reading: Reading) -> RawTable:
     features = [name for name in names if name != target and name not in reading.ignored]
     if not features:
         raise DataError(f"{file.path}: no feature is left beside {target!r}; --ignore fewer columns")
-    check_named(file.path, reading.categories, features, "--category")
-    check_named(file.path, reading.numbers, features, "--number")
+    check_named(file.path, reading.categories, [*features, target], "--category")
+    check_named(file.path, reading.numbers, [*features, target], "--number")
     given = dict.fromkeys(reading.numbers, NUMBER) | dict.fromkeys(reading.categories, SPELLED)
     columns = [FileColumn(name, file.spelling, file.path, given.get(name, "")) for name in features]
     wanted = [file.names.index(name) for name in (target, *features)]
@@ -95,7 +95,7 @@ def _read(file: Any, target: str | None, reading: Reading) -> RawTable:
     if isinstance(file, CsvFile) and file.separator != ",":
         found = {name: own for name, own in zip(features, levels, strict=True) if own and name not in given}
         _refuse_decimal_commas(file, found | {target: [cell for cell in seen if not file.spelling.is_missing(cell)]})
-    remarks = list(file.remarks)
+    remarks = [*file.remarks, *_leading_zeros(file.path, columns)]
     if left_out:
         remarks.append(f"{file.path}: leaving out the index of a pandas frame, {', '.join(map(repr, left_out))}")
     return RawTable(features, X, levels, target, cells, file.spelling, kinds_of(columns), tuple(remarks))
@@ -107,6 +107,16 @@ def kinds_of(columns: Sequence[FileColumn]) -> Kinds:
     for column in columns:
         {SPELLED: kinds.categories, DATE: kinds.dates}.get(column.kind, kinds.numbers).append(column.name)
     return kinds
+
+
+def _leading_zeros(path: str, columns: Sequence[FileColumn]) -> Iterator[str]:
+    """Yield what there is to say of numbers with zeros before them, which may be names."""
+    for column in columns:
+        if column.kind == NUMBER and column.leading_zero:
+            yield (
+                f"{path}: {column.name!r} is taken for numbers, {column.leading_zero!r} for that without the zero; "
+                f"--category {column.name!r} keeps what is written"
+            )
 
 
 def _as_text(cells: Any) -> Sequence[str]:
