@@ -294,6 +294,12 @@ def constrain_children(job, scratch, node, left):
 
 
 @inline
+def _is_own(nodes, node, root, floor):
+    """Tell whether a node is grown by who grows the root, and not left to others, who write to it from then on."""
+    return node == root or nodes[node, col.STOP] - nodes[node, col.START] > floor
+
+
+@inline
 def grow_below(crew, subtree, job, scratch, root, floor):
     """Grow everything below an open node; nodes of at most ``floor`` rows are left open.
 
@@ -307,7 +313,7 @@ def grow_below(crew, subtree, job, scratch, root, floor):
         # divided first too, which keeps a depth-first stack short.
         for node in (small, large):
             if nodes[node, col.FEATURE] == col.OPEN:
-                if nodes[node, col.STOP] - nodes[node, col.START] > floor or node == root:
+                if _is_own(nodes, node, root, floor):
                     if job.calls.small != 0 and is_small(job.small, job, scratch, node):
                         call_at(job.calls.small, subtree, node, np.int64(0), np.int64(0))
                     else:
@@ -316,7 +322,9 @@ def grow_below(crew, subtree, job, scratch, root, floor):
                     leave(crew, job, scratch, node)
         for k in range(2 if small != large else 1):
             node = large if k == 0 else small
-            if nodes[node, col.FEATURE] >= 0 and nodes[node, col.LEFT] == col.LEAF:  # split, and not divided yet
+            # Split, and not divided yet; one that was left may be both while its new owner divides it.
+            is_split = nodes[node, col.FEATURE] >= 0 and nodes[node, col.LEFT] == col.LEAF
+            if is_split and _is_own(nodes, node, root, floor):
                 push(limits, growing, frontier, n_frontier, node)
                 n_frontier += 1
         if n_frontier == 0 or n_leaves >= limits.max_leaves or growing.halt[0] != 0:
