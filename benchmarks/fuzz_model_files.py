@@ -40,6 +40,8 @@ _HOSTILE = (
     *(0.5, -0.0, 1e308, "", "a", "nan", "\u0000", "<f8", "|O", "PCG64", "subset", "os.system", [], [0], [1, 2, 3], {}),
     *([[]], [None], {"a": 1}, {"float": "nan"}, {"array": "a"}, {"absent": "x"}, {"object": "Trees"}, {"tuple": []}),
     *({"number": 3, "type": "<i8"}, {"objects": [1], "shape": [1]}, {"object": "criterion", "name": "Gini"}, [[[[]]]]),
+    *({"spelled": "2020-01-01", "as": "date"}, {"spelled": "1/3", "as": "Fraction"}, "Timestamp", "UUID", "Period"),
+    *({"spelled": "1E+99999", "as": "Decimal"}, {"spelled": "1 M8[s]", "as": "datetime64"}, {"interval": [0, 1]}),
 )
 
 

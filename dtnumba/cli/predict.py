@@ -104,6 +104,8 @@ def _texts(values: NDArray[Any]) -> Sequence[str]:
             spelled = np.array([_number(value) for value in few.view(np.float64).tolist()], object)
             return list(spelled[at])
         return [_number(value) for value in values.tolist()]
+    if values.dtype.kind in "mM":
+        values = values.astype(np.str_)  # as NumPy spells them, not the numbers that nanoseconds are to Python
     seen: dict[Any, str] = {}
     cells = []
     for value in values.tolist():

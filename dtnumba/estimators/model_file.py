@@ -205,7 +205,7 @@ def save_model(model: Any, path: Any, *, compact: bool = False) -> None:
             except NotStoredError as error:
                 raise TypeError(
                     f"save: {name} of this {learner} holds {error}, which a model file cannot hold: it holds numbers, "
-                    "text, dates of NumPy and None; use such labels and levels, or pickle the model"
+                    "text, bytes, dates, durations and None; use such labels and levels, or pickle the model"
                 ) from error
     write(path, header, writer.arrays)
 

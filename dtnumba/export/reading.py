@@ -136,10 +136,17 @@ def _columns(model: Any, row_types: tuple[np.dtype[Any], ...]) -> Columns:
     seen = model.columns_seen
     levels = [None] * seen.n_features if seen.levels is None else list(seen.levels)
     is_labels = hasattr(model, "classes_")
-    classes = [np.asarray(one).tolist() for one in model.class_lists()] if is_labels else None
+    classes = [_listed(one) for one in model.class_lists()] if is_labels else None
     sizes = [len(one) for one in classes] if classes is not None else [1] * int(model.n_outputs_)
-    listed = [None if one is None else np.asarray(one).tolist() for one in levels]
+    listed = [None if one is None else _listed(one) for one in levels]
     return Columns(names_of(seen.n_features, seen.names), listed, classes, sizes, row_types)
+
+
+def _listed(values: Any) -> list[Any]:
+    """Return labels or levels as Python's, but moments that Python has no type for as NumPy's, and not as numbers."""
+    array = np.asarray(values)
+    listed: list[Any] = array.tolist()
+    return list(array) if array.dtype.kind in "mM" and any(type(one) is int for one in listed) else listed
 
 
 def _row_types(at: dict[int, NDArray[np.float64]], bits: int) -> tuple[np.dtype[Any], ...]:

@@ -2,6 +2,7 @@
 
 container     the file: preamble, header, aligned arrays, checksums; atomic writes, reads of what is asked for
 values        parameters and learned attributes as JSON and arrays, of a closed set of kinds
+spelled       values that are neither numbers nor text, such as dates, each by one exact text
 columns       one array in the narrowest form that gives it back to the bit
 tree_columns  Trees as columns, and back
 node_sums     the columns that explain trees, and the rules by which they follow from the leaves

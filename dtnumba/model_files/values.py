@@ -16,6 +16,7 @@ import numpy as np
 
 from dtnumba.model_files.columns import coded, narrowed
 from dtnumba.model_files.container import ModelFileError, is_count
+from dtnumba.model_files.spelled import KINDS, STRINGS, of_pandas, read, spell, texts_of
 from dtnumba.tables.floats import brief
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ _SCALAR = re.compile(r"[<|][biuf][1248]")
 _STORED = {"<f8", "<f4", "<f2", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1"}
 _ODD = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _KINDS = (
-    "float", "tuple", "set", "frozenset", "dict", "bytes", "text", "number", "array", "texts", "objects", "absent",
-    "object",
+    "float", "tuple", "set", "frozenset", "dict", "bytes", "text", "number", "spelled", "interval", "array", "texts",
+    "objects", "absent", "object",
 )  # fmt: skip
 _COPIED = 1 << 20  # bytes of an array up to which a loaded model has one of its own, which may be written to
 
@@ -125,6 +126,11 @@ class Writer:
             return {"text": str(value)}
         if isinstance(value, np.generic) and _SCALAR.fullmatch(value.dtype.str):
             return {"number": self.value(name, value.item()), "type": value.dtype.str}
+        spelled = spell(value)
+        if spelled is not None:
+            return {"spelled": spelled, "as": kind.__name__}
+        if kind.__name__ == "Interval" and kind.__module__.partition(".")[0] == "pandas":
+            return {"interval": [self.value(name, end) for end in (value.left, value.right)], "closed": value.closed}
         if isinstance(value, Absent):
             raise NotStoredError(value.words)
         dump = self._dumps.get(kind)
@@ -134,24 +140,34 @@ class Writer:
 
     def _array(self, name: str, array: NDArray[Any]) -> Any:
         shape, dtype = list(array.shape), array.dtype
-        if dtype.kind == "U" or (dtype.kind == "O" and array.size and {type(x) for x in array.flat} == {str}):
-            texts = [str(x).encode("utf-8", "surrogatepass") for x in array.flat]
-            ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-            blob = np.frombuffer(b"".join(texts), np.uint8)
-            width: int | None = None if dtype.kind == "O" else dtype.itemsize // 4
-            if width is not None and not _is_dense(width, len(texts), len(blob)):
+        spelled = texts_of(array)
+        if spelled is not None:
+            texts, kind = spelled
+            parts = [text.encode("utf-8", "surrogatepass") for text in texts]
+            ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+            blob = np.frombuffer(b"".join(parts), np.uint8)
+            width: int | None = dtype.itemsize // 4 if dtype.kind == "U" else None
+            if width is not None and not _is_dense(width, len(parts), len(blob)):
                 width = None  # one text is far longer than the others: read as objects
-            stored = {"texts": self.array(name, blob), "ends": self.array(f"{name}.ends", narrowed(ends))}
-            return stored | {"shape": shape, "width": width}
+            stored: dict[str, Any] = {"texts": self.array(name, blob)} | ({"as": kind} if kind else {})
+            stored |= {"ends": self.array(f"{name}.ends", narrowed(ends)), "shape": shape, "width": width}
+            return stored | _order(dtype)
         if dtype.kind == "O":
             return {"objects": [self.value(name, one) for one in array.flat], "shape": shape}
+        if dtype.kind == "T":
+            raise NotStoredError(f"an array of dtype {dtype}")
         native = np.ascontiguousarray(array.astype(dtype.newbyteorder("<"), copy=False)).reshape(array.shape)
         if native.dtype.str in _STORED and array.ndim <= 4:
-            return {"array": self.array(name, native)}
+            return {"array": self.array(name, native)} | _order(dtype)
         if _PLAIN.fullmatch(native.dtype.str) and native.dtype.itemsize:
             raw = native.reshape(-1).view(np.uint8)
-            return {"array": self.array(name, raw), "type": native.dtype.str, "shape": shape}
+            return {"array": self.array(name, raw), "type": native.dtype.str, "shape": shape} | _order(dtype)
         raise NotStoredError(f"an array of dtype {dtype}")
+
+
+def _order(dtype: np.dtype[Any]) -> dict[str, str]:
+    """Return what the header says of numbers that have their highest byte first in memory."""
+    return {"order": ">"} if dtype.byteorder == ">" else {}
 
 
 def _is_dense(width: int, n_texts: int, n_bytes: int) -> bool:
@@ -275,6 +291,26 @@ class Reader:
         except (ValueError, TypeError, OverflowError) as error:
             raise self.content.wrong(f"a number of its header is not of its type: {error}") from error
 
+    def _spelled(self, said: Any, depth: int) -> Any:
+        return self._read(said.get("as"), said["spelled"])
+
+    def _read(self, kind: Any, text: Any) -> Any:
+        self.demand(isinstance(text, str) and isinstance(kind, str) and kind in KINDS, "a value is of no known type")
+        with self.objecting(f"{kind}s"):
+            return read(kind, text)
+
+    def _interval(self, said: Any, depth: int) -> Any:
+        ends = said["interval"]
+        self.demand(isinstance(ends, list) and len(ends) == 2, "an interval has no two ends")
+        with self.objecting("intervals"):
+            return of_pandas("Interval")(*(self.value(end, depth + 1) for end in ends), closed=said.get("closed"))
+
+    def _ordered(self, said: Any, array: NDArray[Any]) -> NDArray[Any]:
+        """Return an array in the order of bytes that it was in."""
+        order = said.get("order", "<")
+        self.demand(order in {"<", ">"} if isinstance(order, str) else False, "its bytes are in no known order")
+        return array if order == "<" else array.astype(array.dtype.newbyteorder(order))
+
     def _shape(self, said: Any, n: int) -> tuple[int, ...]:
         shape = said.get("shape")
         legal = isinstance(shape, list) and len(shape) <= 8 and all(is_count(k) for k in shape)
@@ -295,6 +331,7 @@ class Reader:
             self.demand(dtype.itemsize and array.nbytes % dtype.itemsize == 0, "an array is cut off")
             array = array.reshape(-1).view(dtype)
             array = array.reshape(self._shape(said, array.size))
+        array = self._ordered(said, array)
         return array.copy() if array.nbytes <= _COPIED else array
 
     def _texts(self, said: Any, depth: int) -> NDArray[Any]:
@@ -314,9 +351,14 @@ class Reader:
                 first = end
         except UnicodeDecodeError as error:
             raise self.content.wrong(f"a text is not UTF-8: {error}") from error
-        array = np.empty(len(texts), object if width is None else f"<U{max(width, 1)}")
-        array[:] = texts
-        return array.reshape(shape)
+        kind: Any = said.get("as")
+        dtype: Any = object if width is None else f"<U{max(width, 1)}"
+        if kind == STRINGS:
+            self.demand(hasattr(np.dtypes, kind), "its texts are of NumPy's StringDType, which NumPy 2 has")
+            dtype = np.dtypes.StringDType()
+        array = np.empty(len(texts), dtype)
+        array[:] = texts if kind in {None, STRINGS} else [self._read(kind, text) for text in texts]
+        return self._ordered(said, array.reshape(shape)) if array.dtype.kind == "U" else array.reshape(shape)
 
     def _objects(self, said: Any, depth: int) -> NDArray[Any]:
         self.demand(isinstance(said["objects"], list), "an array of objects is not listed")

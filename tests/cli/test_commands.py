@@ -514,6 +514,17 @@ def test_other_files_get_the_answers_of_text(saved, run, table, tmp_path, suffix
     assert "column 'when' holds 1 (int64), and the model takes a date there" in err
 
 
+def test_moments_are_spelled_in_full(run, tmp_path):
+    (tmp_path / "x.csv").write_text("a\n0\n1\n")
+    moments = np.array(["2020-01-01", "2021-02-03T04:05:06.000000007"], "M8[ns]")
+    model = dtnumba.DecisionTreeClassifier().fit([[0.0], [1.0]], moments)
+    model.save(tmp_path / "m")
+    written = ["2020-01-01T00:00:00.000000000", "2021-02-03T04:05:06.000000007"]
+    assert run("predict", tmp_path / "m", tmp_path / "x.csv")[1].split() == ["prediction", *written]
+    assert run("predict", tmp_path / "m", tmp_path / "x.csv", "--proba")[1].split() == [",".join(written), "1,0", "0,1"]
+    assert f"classes    {', '.join(written)}\n" in run("info", tmp_path / "m")[1]
+
+
 def test_a_model_of_an_array_takes_columns_as_they_stand(run, tmp_path):
     X = np.array([[k, k % 3] for k in range(30)], float)
     model = dtnumba.DecisionTreeClassifier(categorical_features=[1]).fit(X, (X[:, 0] > 9) & (X[:, 1] != 2))

@@ -1,9 +1,14 @@
 """Every learner goes into a file and comes back; the learners are those that the package shows."""
 
 import copy
+import datetime as dt
+import enum
 import pickle
 import tempfile
+import uuid
 from dataclasses import fields
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -212,7 +217,7 @@ def test_parameters_of_every_kind_come_back(tmp_path):
         "interaction_cst": [(0, 1), [2, "länge"]],
         "priors": np.array([0.25, 0.25, 0.5]),
         "costs": {("low", "high"): float("inf"), "low": {"middle": -0.0}},
-        "random_state": 1 << 80,
+        "random_state": (1 << 64) - 1,
         "prune": pruners.ErrorBased(confidence=0.1),
     }
     model = dtnumba.DecisionTreeClassifier().fit(X, Y).set_params(**given)
@@ -249,24 +254,123 @@ def test_groups_that_are_sets_are_there_for_the_next_fit(tmp_path):
     assert_same_answers(model, again.fit(X, Y), X, Y)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        np.array([1, 2, 3, 3]),
-        np.array([True, False, True, False]),
-        np.array([0.0, -1.0, 2.0, 2.0], np.float32),
-        np.array(["a", "ß", "\U0001f332" * 3, "a"]),
-        ["a", "ß", "a", "ß"],
-        np.array([1, 2, 1, 2], np.uint8),
-        np.array(["2020-01-01", "2021-01-01", "2020-01-01", "2021-01-01"], "M8[D]"),
-        np.array([b"\xff\x00", b"", b"a", b""], object),
-        np.array([frozenset({1}), frozenset(), frozenset({1}), frozenset()], object),
-    ],
-)
-def test_labels_keep_their_type(labels, tmp_path):
-    model = dtnumba.DecisionTreeClassifier().fit([[0.0], [1.0], [2.0], [3.0]], labels)
+DAYS = [dt.date(2020, 1, 1), dt.date(2021, 2, 3)]
+MOMENTS = [dt.datetime(2020, 1, 1, tzinfo=dt.timezone.utc), dt.datetime(2020, 1, 1, 1, 2, 3, 4, tzinfo=dt.timezone.utc)]
+AMOUNTS = [Decimal("1.10"), Decimal("2E+3")]
+LABELS = {
+    "int": np.array([1, 2]),
+    "bool": np.array([True, False]),
+    "float32": np.array([0.0, -1.0], np.float32),
+    "text": np.array(["ß", "\U0001f332" * 3]),
+    "str": ["a", "ß"],
+    "uint8": np.array([1, 2], np.uint8),
+    "days": np.array(["2020-01-01", "2021-01-01"], "M8[D]"),
+    "ns": np.array([1, 2], "M8[ns]"),
+    "25 us": np.array([1, 2], "M8[25us]"),
+    "duration": np.array([1, 2], "m8[s]"),
+    "big-endian int": np.array([1, 2], ">i4"),
+    "big-endian float": np.array([1, 2], ">f8"),
+    "big-endian text": np.array(["a", "b"], ">U3"),
+    "big-endian moment": np.array([1, 2], ">M8[s]"),
+    "bytes": np.array([b"\xff\x00", b""], object),
+    "frozenset": np.array([frozenset({1}), frozenset()], object),
+    "date": DAYS,
+    "datetime": [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 1, 2, 3, 4)],  # noqa: DTZ001  of no zone
+    "datetime of a zone": MOMENTS,
+    "time": [dt.time(1), dt.time(2, 3)],
+    "timedelta": [dt.timedelta(1), dt.timedelta(-1, 3, 7)],
+    "Decimal": AMOUNTS,
+    "Fraction": [Fraction(1, 2), Fraction(2, 3)],
+    "UUID": [uuid.UUID(int=1), uuid.UUID(int=2)],
+    "several kinds": [DAYS[0], AMOUNTS[0]],
+    "in tuples": [(1, DAYS[0]), (2, AMOUNTS[1])],
+}
+if hasattr(np.dtypes, "StringDType"):
+    LABELS["StringDType"] = np.array(["a", "ß"], np.dtypes.StringDType())
+
+
+def repeated(labels):
+    if isinstance(labels, np.ndarray):
+        return np.concatenate([labels, labels])
+    array = np.empty(4, object)
+    array[:] = labels + labels
+    return array
+
+
+def assert_same_labels(one, other):
+    assert one.dtype == other.dtype
+    assert [(type(label), repr(label)) for label in one] == [(type(label), repr(label)) for label in other]
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_labels_keep_their_type(name, tmp_path):
+    labels, rows = repeated(LABELS[name]), [[0.0], [1.0], [2.0], [3.0]]
+    first = labels[0].item() if isinstance(labels[0], np.generic) else labels[0]
+    model = dtnumba.DecisionTreeClassifier(class_weight={first: 2.0}).fit(rows, labels)
     model.save(tmp_path / "model")
-    assert same(model.classes_, load(tmp_path / "model").classes_)
+    again = load(tmp_path / "model")
+    assert_same_labels(model.classes_, again.classes_)
+    assert_same_labels(model.predict(rows), again.predict(rows))
+    assert repr(again.class_weight) == repr(model.class_weight)
+    assert again.score(rows, labels) == model.score(rows, labels)
+
+
+@pytest.mark.parametrize("name", ["date", "datetime", "datetime of a zone", "time", "timedelta", "Decimal", "Fraction",
+                                  "UUID", "bytes", "frozenset", "in tuples"])  # fmt: skip
+def test_levels_keep_their_type(name, tmp_path):
+    table = repeated(LABELS[name])[:, None]
+    model = dtnumba.DecisionTreeClassifier(categorical_features=[0]).fit(table, [0, 1, 0, 1])
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert_same_labels(model.categories_[0], again.categories_[0])
+    assert again.predict(table).tolist() == [0, 1, 0, 1]
+
+
+def test_labels_and_levels_of_pandas_keep_their_type(tmp_path):
+    pd = pytest.importorskip("pandas")
+    moments = pd.Series(pd.to_datetime(["2020-01-01", "2021-07-01"] * 6))
+    columns = {
+        "cut": pd.cut(np.arange(12.0), 3),
+        "of days": pd.cut(moments, 2),
+        "moment": moments,
+        "here": moments.dt.tz_localize("Europe/Berlin"),
+        "lasting": pd.to_timedelta([1, 2] * 6),
+        "year": pd.PeriodIndex(["2020", "2021"] * 6, freq="Y"),
+    }
+    for column in columns.values():
+        X = pd.DataFrame({"c": column})
+        y = np.asarray(X["c"].astype(object))
+        model = dtnumba.DecisionTreeClassifier(categorical_features=["c"]).fit(X, y)
+        model.save(tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert_same_labels(model.classes_, again.classes_)
+        assert_same_labels(model.categories_[0], again.categories_[0])
+        assert_same_labels(model.predict(X), again.predict(X))
+
+
+def test_many_levels_that_are_dates_are_no_part_of_the_header(tmp_path):
+    days = np.array([dt.date.fromordinal(700_000 + i) for i in range(60_000)], object)
+    model = dtnumba.DecisionTreeClassifier(categorical_features=[0], max_depth=1)
+    model.fit(days[:, None], np.arange(60_000) % 2)
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").categories_[0].tolist() == days.tolist()
+
+
+def test_labels_of_an_enum_are_refused(tmp_path):
+    kind = enum.Enum("Kind", "small large")
+    labels = np.array([kind.small, kind.large], object)
+    model = dtnumba.DecisionTreeClassifier().fit([[0.0], [1.0]], labels)
+    with pytest.raises(TypeError, match=r"classes_ of this DecisionTreeClassifier holds .*Kind.*it holds numbers"):
+        model.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["days", "ns", "date", "Decimal", "duration", "UUID"])
+@pytest.mark.parametrize("format_", ["json", "sql", "python"])
+def test_formats_that_have_no_such_labels_refuse_them(name, format_):
+    model = dtnumba.DecisionTreeClassifier().fit([[0.0], [1.0], [2.0], [3.0]], repeated(LABELS[name]))
+    with pytest.raises(dtnumba.export.ExportError, match="is a category or a class of the type"):
+        getattr(dtnumba.export, format_)(model)
 
 
 def test_a_model_that_is_not_fitted_is_not_saved(tmp_path):
