@@ -10,6 +10,7 @@
 * Smaller models: the function prune, and pruners. How good a model is: validation. Written another way: export.
 * Figures of models: plot.
 * Models in files: ``model.save(path)``, the function load, and ModelFileError where a file is none.
+* Trees and forests of scikit-learn as models of this package: from_sklearn.
 * How good a split is, and criteria of your own: criteria. Entropy and gain of plain lists: information.
 * Tables larger than memory: bin_batches. Compiling ahead: warmup. What callbacks are told: Progress. The error of a
   model asked before ``fit``: NotFittedError.
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from dtnumba.estimators.forest import ExtraTreesRegressor as ExtraTreesRegressor
     from dtnumba.estimators.forest import RandomForestClassifier as RandomForestClassifier
     from dtnumba.estimators.forest import RandomForestRegressor as RandomForestRegressor
+    from dtnumba.estimators.from_sklearn import from_sklearn as from_sklearn
     from dtnumba.estimators.id3 import ID3Classifier as ID3Classifier
     from dtnumba.estimators.model_file import load as load
     from dtnumba.estimators.rule_set import RuleSetClassifier as RuleSetClassifier
@@ -95,6 +97,7 @@ _HOME = {
     "RandomForestRegressor": "estimators.forest",
     "RuleSetClassifier": "estimators.rule_set",
     "bin_batches": "tables.batches",
+    "from_sklearn": "estimators.from_sklearn",
     "load": "estimators.model_file",
     "plot": "figures.plot",
     "prune": "pruners.prune",

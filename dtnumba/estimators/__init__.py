@@ -7,6 +7,7 @@ c45            C45Classifier
 chaid          CHAIDClassifier, CHAIDRegressor
 rule_set       RuleSetClassifier
 decision_list  DecisionListClassifier
+from_sklearn   trees and forests of scikit-learn as models of this package
 model_file     what a model file holds of each of them
 warm_up        compile ahead what they need
 recipes        small fits that need what fits of a kind need

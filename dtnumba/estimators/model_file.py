@@ -129,7 +129,7 @@ _FOREST = {
     "n_estimators_": _is_some,
     "max_features_": _is_some,
     "seed_": _is_count,
-    "_drawing": _is_kind("Drawing"),
+    "_drawing": _is_kind("Drawing", "NoneType"),
 }
 _MEASURED = {"importances_": _is_kind("Importances"), "oob_score_": _is_scored}
 _SHARES, _VALUES = {"oob_decision_function_": _is_array}, {"oob_prediction_": _is_array}

@@ -101,7 +101,7 @@ class FewRows:
             value = value if voting == "soft" else commonest(value, stored.n_classes, voting)
             summed = np.add.accumulate(value.reshape(len(rows), n_trees, -1), axis=1)[:, -1]  # in the order of trees
             answers[start : start + len(rows)] = summed / n_trees
-        if says_second(self, n_classes):
+        if says_second(stored, n_classes):
             answers[:, 0] = 1.0 - answers[:, 1]
         return answers
 
@@ -114,11 +114,6 @@ class FewRows:
                 return None
             out[start : start + len(rows)] = found[0].reshape(len(rows), -1) - self._roots[:-1]
         return out
-
-    @property
-    def n_trees(self) -> int:
-        """Number of trees."""
-        return self._stored.n_trees
 
     @property
     def _roots(self) -> NDArray[np.int64]:

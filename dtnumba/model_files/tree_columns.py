@@ -46,6 +46,8 @@ def dump_trees(trees: Trees, writer: Writer, name: str, n_classes: list[int]) ->
     said: dict[str, Any] = {"object": "Trees", "policy": int(trees.policy), "n_nodes": trees.n_nodes}
     said |= {"is_compact": trees.is_compact, "is_two_way": trees.is_two_way, "has_two": trees.has_two_children}
     said["n_trees"] = trees.n_trees
+    if trees.adds_both:
+        said["adds_both"] = True
     said["narrow"] = [column for column, dtype in _NARROW.items() if getattr(trees, column).dtype == dtype]
 
     def put(column: str, array: NDArray[Any]) -> None:
@@ -132,6 +134,11 @@ class StoredTrees:
         return int(self.said["n_nodes"])
 
     @property
+    def adds_both(self) -> bool:
+        """Whether of two classes both shares are averaged."""
+        return self.said.get("adds_both") is True
+
+    @property
     def is_read(self) -> bool:
         """Whether the trees were made already."""
         return self._walked is not None or self._whole is not None
@@ -204,7 +211,7 @@ class StoredTrees:
         policy: Any = said.get("policy")
         demand(type(policy) is int, "the policy of its missing values is not known")
         columns["value"], columns["value_row"] = self._leaf_values(tested)
-        trees = Trees(**columns, policy=policy)
+        trees = Trees(**columns, policy=policy, adds_both=self.adds_both)
         is_plain = said["has_two"] and policy == BY_CHILD and "surrogates" not in said and not len(trees.level)
         if is_plain:  # all that ``check`` asks for: children stand as they should already
             demand(not np.isnan(threshold_of_inner).any(), "a threshold is no number")

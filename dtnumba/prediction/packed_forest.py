@@ -333,6 +333,6 @@ def _answers(trees, leaf, at, n_places, value, shared, of_leaf):
 def says_second(trees, n_classes):
     """Return whether a leaf says one share of two: the mean over many trees of the other is what is left to one.
 
-    Of one tree both are read, because each was rounded by itself.
+    Of one tree both are read, because each was rounded by itself, and where the trees say so (``adds_both``).
     """
-    return len(n_classes) == 1 and int(n_classes[0]) == 2 and trees.n_trees > 1
+    return len(n_classes) == 1 and int(n_classes[0]) == 2 and trees.n_trees > 1 and not trees.adds_both

@@ -97,6 +97,7 @@ class Trees(NamedTuple):
     share: np.ndarray = NO_SHARES  # (m,) float64: of the parent's weight, for BY_SHARE; else empty
     surrogates: Surrogates = NO_SURROGATES
     cuts_at: Between | AtFloats = BETWEEN_VALUES
+    adds_both: bool = False  # of two classes, both shares are averaged over many trees, as in scikit-learn
 
     @classmethod
     def of_leaves(cls, n_trees: int, width: int, policy: int = BY_CHILD, *, has_levels: bool = False) -> "Trees":
@@ -251,7 +252,7 @@ def one_tree(trees: Trees, t: int) -> Trees:
     columns["share"] = trees.share[start:stop] if len(trees.share) else trees.share
     own = _pick_surrogates(trees.surrogates, start, stop)
     only: dict[str, Any] = {"root": np.array([0, stop - start], np.int64), "policy": trees.policy, "surrogates": own}
-    return Trees(**columns, **only, cuts_at=trees.cuts_at)
+    return Trees(**columns, **only, cuts_at=trees.cuts_at, adds_both=trees.adds_both)
 
 
 def joined(parts: list[Trees]) -> Trees | None:
@@ -271,7 +272,7 @@ def joined(parts: list[Trees]) -> Trees | None:
         columns[start_name], columns[name] = _joined_ragged(parts, start_name, name)
     columns["share"] = np.concatenate([part.share for part in parts])
     only: dict[str, Any] = {"policy": parts[0].policy, "surrogates": _joined_surrogates(parts)}
-    return Trees(root=root, **columns, **only, cuts_at=parts[0].cuts_at)
+    return Trees(root=root, **columns, **only, cuts_at=parts[0].cuts_at, adds_both=parts[0].adds_both)
 
 
 def _end_to_end(columns: list[Any]) -> Any:

@@ -212,7 +212,7 @@ def rebuilt(
     columns["share"] = trees.share[kept] if len(trees.share) else trees.share  # of the place, whoever takes it
     columns["surrogates"] = _surrogates_of(trees.surrogates, source, ends)
     root = np.concatenate([[0], np.cumsum(n_kept)]).astype(np.int64)
-    return Trees(root=root, policy=trees.policy, cuts_at=trees.cuts_at, **columns)
+    return Trees(root=root, policy=trees.policy, cuts_at=trees.cuts_at, adds_both=trees.adds_both, **columns)
 
 
 def _surrogates_of(given: Surrogates, source: NDArray[np.int64], ends: NDArray[np.bool_]) -> Surrogates:

@@ -51,7 +51,7 @@ class FittedForest(Prunable):
     categories_: list[Any]
     seed_: int
     max_features_: int
-    _drawing: Drawing
+    _drawing: Drawing | None  # None: which rows the trees drew is not known
 
     voting: str
 
@@ -97,7 +97,17 @@ class FittedForest(Prunable):
         return self
 
     def _drawn_by(self) -> Callable[[int], NDArray[np.int64]] | None:
+        if self._drawing is None:
+            return lambda tree: self._known_drawing("prune").counts(self.seed_, tree)
         return drawn_by(self._drawing, self.seed_)
+
+    def _known_drawing(self, asked: str) -> Drawing:
+        if self._drawing is None:
+            raise ValueError(
+                f"{asked}: which rows the trees drew is not known, as they were grown by scikit-learn; ask "
+                "estimators_samples_ of the forest they came from"
+            )
+        return self._drawing
 
     def _with_trees(self, trees: Trees) -> Self:
         model = copy.copy(self)
@@ -120,7 +130,7 @@ class FittedForest(Prunable):
     def estimators_samples_(self) -> list[NDArray[np.int32]]:
         """The rows that each tree drew, ascending and as often as it drew them; drawn again whenever asked for."""
         n_trees = self.trees_.n_trees  # asked first, because it says where a forest is not fitted
-        return self._drawing.rows(self.seed_, n_trees)
+        return self._known_drawing("estimators_samples_").rows(self.seed_, n_trees)
 
     @property
     def estimator(self) -> Any:

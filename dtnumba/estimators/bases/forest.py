@@ -200,6 +200,7 @@ class Forest(FittedForest):
                 f"{len(self.forest_.n_classes)} outputs, this table has {table.n_features} and {len(outcome.sizes)}; "
                 "set warm_start=False, which fits anew"
             )
+        self._known_drawing("warm_start=True")
         self._demand_same_classes(outcome)
         check_same_levels(vars(self).get("categories_"), table)
         if trees.is_compact:
