@@ -5,6 +5,7 @@ travel through a pipe and come out in the order of the modules, as if there were
 """
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -13,6 +14,8 @@ from collections import deque
 from multiprocessing.connection import wait
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 # One more than cores: a module may wait for a kernel that another one is compiling, or for a process it has started.
 N_AT_ONCE = min(4, (os.cpu_count() or 1) + 1)
@@ -39,9 +42,18 @@ def pytest_runtestloop(session):
     if len(modules) < 2 or session.testsfailed or not can_fork or as_ever:
         return None
     session.config._tmp_path_factory.getbasetemp()  # one for all, which this process will sweep
+    _let_hypothesis_read_all_modules()
+    gc.collect()
+    gc.freeze()  # what is here now stays to the end: processes need not look at it, nor copy it to do so
     begin = sorted(modules, key=lambda path: path.name not in _LONGEST)
     _run_modules(session, deque(modules[path] for path in begin))
     return True
+
+
+@settings(max_examples=1, deadline=None, database=None, derandomize=True)
+@given(st.integers())
+def _let_hypothesis_read_all_modules(_):
+    """Its first example reads the sources of every module that is imported, once here and not in every process."""
 
 
 def _run_modules(session, waiting):

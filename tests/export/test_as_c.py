@@ -74,7 +74,7 @@ def test_thresholds_are_in_single_precision_where_that_is_exact():
 
 def test_its_size_is_linear_in_the_nodes(monkeypatch):
     monkeypatch.setattr(c_tables, "MOST_NUMBERS", 0)
-    X = np.random.default_rng(0).normal(size=(4000, 3))
+    X = np.random.default_rng(0).normal(size=(300, 3))
     sizes = []
     for n in (1, 4):
         forest = ExtraTreesRegressor(n_estimators=n, random_state=0).fit(X, X[:, 0])

@@ -56,11 +56,13 @@ def test_a_small_tree_is_one_if_in_another():
 
 
 def test_deep_trees_and_many_nodes_are_written_in_time_linear_in_the_nodes():
-    X = np.arange(3000.0)[:, None]
-    tree = DecisionTreeRegressor().fit(X, np.arange(3000.0) ** 2 % 17)
-    text = export.python(tree)
-    assert len(text) < 200 * tree.n_nodes_
-    assert export.verify(text, tree, X[:50])
+    for n in (40, 60, 240):
+        X = np.arange(float(n))[:, None]
+        tree = DecisionTreeRegressor().fit(X, 4.0 ** np.arange(n))  # each test cuts off the last row
+        assert tree.depth_ == n - 1
+        text = export.python(tree)
+        assert len(text) < 200 * tree.n_nodes_
+        assert export.verify(text, tree, X[:5])
 
 
 def test_cuts_of_c45_are_for_rows_of_one_type():
