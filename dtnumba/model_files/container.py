@@ -133,14 +133,22 @@ class Content:
         one = self.stored(name)
         size = one.n_bytes // max(one.shape[0], 1)
         first = one.offset + items * size
-        blocks = np.unique(np.concatenate([first // BLOCK, (first + max(size, 1) - 1) // BLOCK]))
-        self._verify_blocks(blocks[~self._is_verified[blocks]])
+        blocks = first // BLOCK
+        last = (first + max(size, 1) - 1) // BLOCK
+        if (last != blocks).any():
+            blocks = np.concatenate([blocks, last])
+        blocks = np.sort(blocks[~self._is_verified[blocks]])
+        self._verify_blocks(blocks[np.diff(blocks, prepend=-1) > 0])
 
     def _verify_blocks(self, blocks: NDArray[np.int64]) -> None:
-        data, checksums = memoryview(self._data), self._checksums
-        for k in blocks.tolist():
-            if zlib.crc32(data[k * BLOCK : (k + 1) * BLOCK]) != checksums[k]:
-                raise self.wrong(*_damage(f"bytes {k * BLOCK} to {(k + 1) * BLOCK} of its arrays"))
+        if not len(blocks):
+            return
+        data, crc32 = memoryview(self._data), zlib.crc32
+        found = np.array([crc32(data[start : start + BLOCK]) for start in (blocks * BLOCK).tolist()], np.uint32)
+        wrong = np.flatnonzero(found != self._checksums[blocks])
+        if len(wrong):
+            start = int(blocks[wrong[0]]) * BLOCK
+            raise self.wrong(*_damage(f"bytes {start} to {start + BLOCK} of its arrays"))
         self._is_verified[blocks] = True
 
 

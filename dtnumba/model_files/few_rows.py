@@ -6,6 +6,7 @@ in milliseconds so, long before it could be read.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,10 +40,23 @@ class _Items:
     def __len__(self) -> int:
         return len(self._array)
 
-    def raw(self, items: NDArray[np.int64]) -> NDArray[Any]:
-        """Return items that the caller verifies where they matter."""
-        found = self._array[items]
-        return np.asarray(found if self._table is None else self._table[np.minimum(found, len(self._table) - 1)])
+    @cached_property
+    def _steps(self) -> NDArray[Any]:
+        """The items, so many in a row as there are from one entry of ``inner_before`` to the next; those of the end."""
+        n_whole = len(self._array) // RANK_STEP * RANK_STEP
+        return np.asarray(self._array[:n_whole].reshape(-1, RANK_STEP))
+
+    def are_not_zero(self, step: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which items of some steps, each verified where it begins, are not zero."""
+        self.verify(step * RANK_STEP)
+        is_whole = step < len(self._steps)
+        found = np.zeros((len(step), RANK_STEP), self._array.dtype)
+        found[is_whole] = self._steps[step[is_whole]]
+        rest = self._array[len(self._steps) * RANK_STEP :]
+        found[~is_whole, : len(rest)] = rest
+        if self._table is not None:
+            found = self._table[np.minimum(found, len(self._table) - 1)]
+        return np.asarray(found != 0)
 
     def verify(self, items: NDArray[np.int64]) -> None:
         """Raise where items are not those that were written."""
@@ -154,8 +168,10 @@ class FewRows:
             if not len(walks):
                 return node, before
             x = rows[walks // n_trees, tested - 1].astype(np.float64)
-            missing = self._column("missing_left").at(rank) == 1
-            goes_left = (x <= self._column("threshold").at(rank)) | (np.isnan(x) & missing)
+            goes_left = x <= self._column("threshold").at(rank)
+            is_missing = np.flatnonzero(np.isnan(x))
+            if len(is_missing):  # what no row asks for is not read
+                goes_left[is_missing] = self._column("missing_left").at(rank[is_missing]) == 1
             child = at + self._column("distance").at(rank).astype(np.int64) + ~goes_left
             demand(bool(((child > at) & (child < end[walks])).all()), "a child stands in another tree than its parent")
             node[walks] = child
@@ -163,13 +179,10 @@ class FewRows:
 
     def _rank(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many inner nodes stand before nodes."""
-        tested, step = self._column("tested"), at // RANK_STEP
-        first = step * RANK_STEP
-        tested.verify(first)
-        window = first[:, None] + np.arange(RANK_STEP)
-        counted = tested.raw(np.minimum(window, len(tested) - 1)) != 0
-        inside = (counted & (window < at[:, None])).sum(axis=1)
-        return np.asarray(self._column("inner_before").at(step).astype(np.int64) + inside)
+        step, within = np.divmod(at, RANK_STEP)
+        counted = self._column("tested").are_not_zero(step)
+        counted &= np.arange(RANK_STEP) < within[:, None]
+        return np.asarray(self._column("inner_before").at(step).astype(np.int64) + counted.sum(axis=1))
 
     def _values(self, leaf: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what leaves say, by their numbers among the leaves."""

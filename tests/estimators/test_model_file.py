@@ -3,6 +3,7 @@
 import copy
 import datetime as dt
 import enum
+import os
 import pickle
 import tempfile
 import uuid
@@ -205,6 +206,31 @@ def test_a_criterion_of_a_user_is_named_and_asked_for_by_fit(criterion, tmp_path
     again.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
     assert same(again.set_params(criterion=criterion).fit(X, Y).predict(X), model.predict(X))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a file that is mapped cannot be replaced")
+@pytest.mark.parametrize("name", ["DecisionTreeClassifier", "RandomForestClassifier"])
+@pytest.mark.parametrize("first", ["nothing", "a row", "the trees"])
+def test_a_model_is_saved_over_the_file_that_it_is_read_from(name, first, tmp_path, monkeypatch):
+    monkeypatch.setattr(container, "_SMALL", 0)
+    monkeypatch.setattr(few_rows, "_NODES_A_ROW", 0.1)
+    path = tmp_path / "model"
+    model = getattr(dtnumba, name)(random_state=0).fit(X, Y)
+    model.save(path)
+    whole, again, other = path.read_bytes(), load(path), load(path)
+    if first == "a row":
+        assert same(again.predict_proba(X[:1]), model.predict_proba(X[:1]))
+    elif first == "the trees":
+        assert same(again.trees_, model.trees_)
+    again.save(path)
+    assert path.read_bytes() == whole
+    again.save(path, compact=True)
+    assert path.read_bytes() != whole
+    for one in (again, other):
+        assert_same_answers(model, one, X, Y)
+        assert same(one.trees_, model.trees_)
+    assert same(load(path).predict_proba(X), model.predict_proba(X))
+    assert [one.name for one in tmp_path.iterdir()] == ["model"]
 
 
 def test_parameters_of_every_kind_come_back(tmp_path):

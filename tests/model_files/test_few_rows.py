@@ -92,3 +92,20 @@ def test_damage_on_the_way_is_seen_and_elsewhere_it_is_not_looked_at(tmp_path, m
         with pytest.raises(ModelFileError, match="checksum differs"):
             load(path).trees_  # noqa: B018
     assert 0 < seen < len(content._checksums)
+
+
+def test_where_missing_values_go_is_read_where_a_value_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(container, "BLOCK", 64)
+    model = RandomForestClassifier(**FEW).fit(X, Y)
+    path = tmp_path / "model"
+    model.save(path)
+    content = container.read(path)
+    one = content.stored("forest_.missing_left")
+    raw = bytearray(path.read_bytes())
+    start = len(raw) - content._checksums.nbytes - len(content._data) + one.offset
+    raw[start : start + one.n_bytes] = bytes(b ^ 1 for b in raw[start : start + one.n_bytes])
+    path.write_bytes(raw)
+    whole = X[~np.isnan(X).any(axis=1)][:3]
+    assert bits(load(path).predict_proba(whole)) == bits(model.predict_proba(whole))
+    with pytest.raises(ModelFileError, match="are not what was written"):
+        load(path).predict_proba(np.full((3, 5), np.nan))
