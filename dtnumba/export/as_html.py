@@ -66,15 +66,18 @@ def html(
     targets = None if y is None else _targets(y, table, model)
     title = type(model).__name__ if title is None else title
     report = "" if table is None else _report(model, table, targets, columns)
-    if isinstance(read_model, ReadRules):
+    is_rules = isinstance(read_model, ReadRules)
+    if is_rules:
         from dtnumba.export.pictures.rule_table import rule_data, rule_table
 
-        about = rule_table(read_model) + (f'<section class="rules">{_about(model)}</section>' if not report else "")
-        return written(Page(title, map(shown, facts_of(model)), about, report, rule_data(read_model), has_tree=False))
-    data = _data(model, read_model, _n_trees(read_model, n_trees))
+        table_of_rules, data = rule_table(read_model), rule_data(read_model)
+        about = "" if report else _about(model)
+    else:
+        table_of_rules, about, data = "", _about(model), _data(model, read_model, _n_trees(read_model, n_trees))
+    data |= _words(columns)
     if table is not None:
         data["rows"] = _rows(table, targets)
-    return written(Page(title, map(shown, facts_of(model)), _about(model), report, data, has_tree=True))
+    return written(Page(title, map(shown, facts_of(model)), about, table_of_rules, report, data))
 
 
 def _report(model: Any, table: Table, targets: Any, columns: Columns) -> str:
@@ -113,7 +116,6 @@ def _data(model: Any, read_model: ReadTrees, n_trees: int) -> dict[str, Any]:
     own = read_model.rule
     is_hard = read_model.is_mean and model._voting() != "soft"  # noqa: SLF001  as its predict asks
     return {
-        **_words(read_model.columns),
         "sizes": read_model.columns.sizes,
         "nTrees": read_model.trees.n_trees,
         "isCompact": read_model.trees.is_compact,

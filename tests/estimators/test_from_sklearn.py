@@ -8,7 +8,7 @@ import dtnumba
 from dtnumba import DecisionTreeClassifier, NotFittedError, export, from_sklearn, load
 from dtnumba.trees.check import check
 
-pytestmark = [pytest.mark.small, interpreted_only]
+pytestmark = pytest.mark.small
 ensemble, tree = pytest.importorskip("sklearn.ensemble"), pytest.importorskip("sklearn.tree")
 
 _GENERATOR = np.random.default_rng(0)
@@ -94,6 +94,7 @@ def test_answers_have_the_bits_of_scikit_learn(name, tmp_path):
         assert hasattr(own, found) == hasattr(theirs, found)
 
 
+@interpreted_only
 @pytest.mark.parametrize("name", ["tree", "forest of two classes", "forest of numbers", "tree of numbers, outputs"])
 def test_what_a_fitted_model_can_do_it_can(name):
     theirs, own = taken(name)
@@ -111,11 +112,13 @@ def test_what_a_fitted_model_can_do_it_can(name):
     assert smaller.trees_.adds_both == own.trees_.adds_both == hasattr(theirs, "estimators_")
 
 
+@interpreted_only
 def test_pruning_by_rows_gives_a_smaller_model():
     _, own = taken("tree")
     assert own.prune("reduced_error", X[:100], Y[:100]).n_leaves_ < own.n_leaves_
 
 
+@interpreted_only
 def test_trees_of_this_package_come_back_in_their_own_order():
     mine = DecisionTreeClassifier(max_leaf_nodes=12).fit(X.astype(np.float32), Y)
     again = from_sklearn(export.to_sklearn(mine))
@@ -124,6 +127,7 @@ def test_trees_of_this_package_come_back_in_their_own_order():
     assert np.allclose(again.trees_.gain, mine.trees_.gain, atol=1e-12)
 
 
+@interpreted_only
 def test_thresholds_are_the_largest_numbers_that_are_rounded_below():
     ends = np.array([0.1, 1.0, np.finfo(np.float32).max, 3.5e38, np.inf, -3.5e38, 1e-46, 0.0, -1.5, 2.0**24 + 1])
     theirs = tree.DecisionTreeRegressor().fit(np.arange(40.0)[:, None], np.arange(40) % 2)
@@ -147,6 +151,7 @@ def test_thresholds_are_the_largest_numbers_that_are_rounded_below():
             assert np.isinf(found[node]) or np.float64(np.float32(above)) > end
 
 
+@interpreted_only
 def test_names_of_columns_and_parameters_are_kept():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(FULL, columns=["wide", "long", "deep", "far"])
@@ -157,6 +162,7 @@ def test_names_of_columns_and_parameters_are_kept():
     assert "long" in export.text(own)
 
 
+@interpreted_only
 def test_where_scikit_learn_takes_no_missing_values_neither_does_it():
     theirs = tree.ExtraTreeClassifier(splitter="best", random_state=0).fit(FULL, Y)
     with pytest.raises(ValueError, match="NaN"):
@@ -166,6 +172,7 @@ def test_where_scikit_learn_takes_no_missing_values_neither_does_it():
     assert np.array_equal(from_sklearn(theirs).predict(FULL), theirs.predict(FULL))
 
 
+@interpreted_only
 def test_rows_that_were_drawn_are_not_known():
     _, own = taken("forest")
     with pytest.raises(ValueError, match="estimators_samples_: which rows the trees drew is not known"):
@@ -181,6 +188,7 @@ class Derived(tree.DecisionTreeClassifier):
     pass
 
 
+@interpreted_only
 @pytest.mark.parametrize(
     ("model", "words"),
     [
@@ -197,6 +205,7 @@ def test_what_it_cannot_take_is_said_so(model, words):
         from_sklearn(model)
 
 
+@interpreted_only
 def test_pipelines_and_searches_are_told_what_to_pass():
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline
@@ -207,6 +216,7 @@ def test_pipelines_and_searches_are_told_what_to_pass():
         from_sklearn(GridSearchCV(tree.DecisionTreeClassifier(), {"max_depth": [1, 2]}).fit(FULL, Y))
 
 
+@interpreted_only
 def test_a_model_that_is_not_fitted_or_of_negative_weights_is_refused():
     with pytest.raises(NotFittedError, match="this RandomForestRegressor is not fitted yet"):
         from_sklearn(ensemble.RandomForestRegressor())
@@ -218,6 +228,7 @@ def test_a_model_that_is_not_fitted_or_of_negative_weights_is_refused():
         from_sklearn(theirs)
 
 
+@interpreted_only
 def test_impurities_of_negative_weights_change_no_answer():
     weight = np.ones(200)
     weight[:100] = -0.5  # scikit-learn takes these, and has impurities that are no numbers

@@ -164,6 +164,56 @@ def test_rules_are_a_table(browser, name):
 
 
 @needs_browser
+@pytest.mark.parametrize("name", [own for own in ALL_KINDS if name_of(own) in RULES])
+def test_a_row_that_is_traced_through_rules_gets_their_answer(browser, name):
+    model, X = made(name)
+    assert browser.open(export.html(model, X)) == []
+    table = model.table_of(X)
+    numbers = np.unique(np.linspace(0, len(X) - 1, min(200, len(X))).astype(int))
+    rows = np.array([[table.values_at([i], [j])[0] for j in range(table.n_features)] for i in numbers])
+    rows = np.concatenate([rows, np.where(np.eye(len(rows), rows.shape[1]) > 0, np.nan, rows), rows * np.nan])
+    said = browser.js(
+        "const nan = (x) => x === null ? NaN : x;"
+        "return arguments[0].map((row) => window.rulePage.answer(Float64Array.from(row, nan)));",
+        [[None if x != x else x for x in row] for row in rows.tolist()],
+    )
+    expected = model_answers(model, rows.astype(table.dtype))
+    assert [one["code"] for one in said] == expected.codes[:, 0].tolist()
+    assert np.array([one["shares"] for one in said]) == pytest.approx(np.asarray(expected.numbers), abs=1e-9)
+
+
+@needs_browser
+def test_rules_that_hold_are_marked_by_real_clicks(browser):
+    X = np.array([[1.0, 0.0], [2.0, 1.0], [8.0, 0.0], [9.0, 1.0], [8.5, 5.0], [1.5, 6.0]])
+    tree = DecisionTreeClassifier().fit(X, ["low", "low", "high", "high", "odd", "low"])
+    model = tree.to_rules()
+    page = export.html(model, X, ["low", "low", "high", "high", "odd", "low"], feature_names=["size", "age"])
+    assert browser.open(page) == []
+    browser.one("#pick option[value='4']").click()
+    browser.settle()
+    assert "answers: odd" in browser.one("#answer").text
+    assert "It is: odd" in browser.one("#answer").text
+    (holding,) = browser.find("[data-rule].passed")
+    assert holding.get_attribute("class") == "passed decides"
+    assert "answers" in holding.text
+    assert "odd" in holding.text
+    assert browser.find("[data-rule] .fails")
+    browser.one("#only-passed").click()
+    assert [row for row in browser.find("[data-rule]") if row.is_displayed()] == [holding]
+    field = browser.one("#value-0")
+    field.clear()
+    field.send_keys("1")
+    browser.settle()
+    assert "answers: low" in browser.one("#answer").text
+    browser.one(".to-rule").click()
+    assert browser.js("return document.activeElement.matches('.decides')")
+    browser.one("#clear").click()
+    assert browser.find(".passed") == []
+    assert len([row for row in browser.find("[data-rule]") if row.is_displayed()]) == len(model.rules_)
+    assert browser.console() == []
+
+
+@needs_browser
 @pytest.mark.parametrize("forest", [False, True])
 def test_nasty_names_are_text_in_the_browser(browser, forest):
     model, X, y = nasty_model(forest)

@@ -2,31 +2,12 @@
 // What one does with a page: mouse and keys, search, the panel of a node, the row that is traced.
 (() => {
   const M = Model, V = View, c = M.c, data = M.data, byId = (id) => document.getElementById(id);
-  const MOST_INPUTS = 150, MOST_SHARES = 12;
-
-  function element(name, attributes = {}, ...children) {
-    const found = document.createElement(name);
-    for (const key in attributes) found.setAttribute(key, attributes[key]);
-    found.append(...children);  // text becomes text, never markup
-    return found;
-  }
+  const { element } = Form;
   const say = (text) => { byId("spoken").textContent = text; };
 
   // The panel of a node
 
-  function shareRows(pairs, o) {
-    const table = element("table", { class: "shares" });
-    for (const [k, part] of pairs.slice(0, MOST_SHARES)) {
-      const bar = element("span", { class: "bar" });
-      bar.style.width = `${Math.max(0.5, 100 * part)}%`;
-      bar.style.background = V.colourOfClass(k);
-      table.append(element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, data.classes[o][k])),
-        element("td", { class: "bar-cell" }, bar), element("td", { class: "figure" }, M.percent(part))));
-    }
-    if (pairs.length > MOST_SHARES)
-      table.append(element("tr", {}, element("td", { colspan: 3 }, "and other classes")));
-    return table;
-  }
+  const shareRows = (pairs, o) => Form.shares(pairs, data.classes[o], V.colourOfClass);
 
   function pathOf(i) {
     const found = [];
@@ -123,46 +104,15 @@
 
   // The row
 
-  const row = new Float64Array(data.names ? data.names.length : 0).fill(NaN);
-  let isTracing = false;
+  const { row } = Form;
   function used() {
     const times = new Float64Array(row.length);
     for (let i = 0; i < M.m; i++) if (c.kind[i]) times[c.feature[i]] += c.n ? c.n[i] : 1;
     if (c.stand_in_feature) for (const f of c.stand_in_feature) times[f] += 1e-9;
-    return Array.from(times.keys()).filter((f) => times[f] > 0).sort((a, b) => times[b] - times[a]);
-  }
-  let features = [];
-
-  function inputs() {
-    const holder = byId("inputs"), asked = byId("input-filter").value.trim().toLowerCase();
-    const shown = features.filter((f) => data.names[f].toLowerCase().includes(asked));
-    holder.replaceChildren();
-    for (const f of shown.slice(0, MOST_INPUTS)) {
-      const levels = data.levels[f], id = `value-${f}`;
-      let input;
-      if (levels) {
-        input = element("select", { id }, element("option", { value: "" }, "missing"));
-        levels.forEach((level, k) => input.append(element("option", { value: k }, level)));
-        input.value = row[f] === row[f] ? String(row[f]) : "";
-      } else {
-        input = element("input", { id, type: "text", inputmode: "decimal", placeholder: "missing", autocomplete: "off" });
-        input.value = row[f] === row[f] ? String(+row[f].toPrecision(9)) : "";  // what is traced has all digits
-      }
-      input.addEventListener(levels ? "change" : "input", () => {
-        const text = input.value.trim().replace("−", "-"), x = text === "" ? NaN : Number(text);
-        const isWrong = text !== "" && x !== x && text.toLowerCase() !== "nan";
-        if (isWrong) input.setAttribute("aria-invalid", "true"); else input.removeAttribute("aria-invalid");
-        row[f] = x;
-        trace();
-      });
-      holder.append(element("label", { for: id, title: data.names[f] }, element("bdi", {}, data.names[f])), input);
-    }
-    if (shown.length > MOST_INPUTS)
-      holder.append(element("p", { class: "dim" }, `${M.count(shown.length - MOST_INPUTS)} more columns: filter them`));
+    return times;
   }
 
   function trace() {
-    isTracing = true;
     const { passed, ends } = M.descend(V.state.t, row), result = byId("answer"), said = M.answer(row);
     V.state.traced = passed;
     for (const i of passed.keys()) if (M.parent[i] >= 0) V.open[M.parent[i]] = 1;
@@ -187,44 +137,13 @@
       `This tree: ${M.says(largest[0], V.state.out)}`)));
     if (ends.length > 1)
       result.append(element("p", { class: "dim" }, `In parts, to ${ends.length} leaves; the largest part is ${M.percent(largest[1])}.`));
-    const truth = data.rows && data.rows.y && byId("pick").value !== "" ? data.rows.y[Number(byId("pick").value)] : null;
-    if (truth !== null) result.append(element("p", { class: "dim" }, "It is: ", element("bdi", {}, truth)));
-    byId("clear").hidden = false;
+    result.append(...Form.truth());
     say(result.textContent);
   }
 
-  function pick(k) {
-    const p = row.length;
-    for (let f = 0; f < p; f++) row[f] = k === null ? NaN : rowsX[k * p + f];
-    inputs();
-    if (k !== null) trace();
-  }
-
-  function clear() {
-    isTracing = false;
+  function cleared() {
     V.state.traced = null;
-    byId("answer").replaceChildren();
-    byId("clear").hidden = true;
-    if (byId("pick")) byId("pick").value = "";
-    pick(null);
     V.draw();
-  }
-
-  let rowsX = null;
-  function rowForm() {
-    features = used();
-    byId("input-filter").hidden = features.length <= 12;
-    byId("input-filter").addEventListener("input", inputs);
-    byId("clear").addEventListener("click", clear);
-    const picker = byId("pick");
-    byId("pick-label").hidden = !data.rows;
-    if (data.rows) {
-      rowsX = M.decode(data.rows.x);
-      data.rows.numbers.forEach((number, k) => picker.append(element("option", { value: k },
-        `row ${M.count(number)}${data.rows.y ? `: ${data.rows.y[k]}` : ""}`)));
-      picker.addEventListener("change", () => picker.value === "" ? clear() : pick(Number(picker.value)));
-    }
-    inputs();
   }
 
   // Mouse and touch
@@ -359,7 +278,7 @@
       V.state.traced = null;
       V.tree(t);
       find(search.text);
-      if (isTracing) trace();
+      if (Form.isTracing()) trace();
       say(`tree ${t}`);
     };
     picker.addEventListener("change", () => go(picker.value.trim() ? Number(picker.value) : NaN));
@@ -380,7 +299,7 @@
     mouse();
     keys();
     legend();
-    rowForm();
+    Form.start(used(), trace, cleared);
     const on = (id, job) => byId(id).addEventListener("click", job);
     on("fold-all", V.foldAll);
     on("unfold-level", V.unfoldLevel);

@@ -14,9 +14,9 @@ from dtnumba.export.pictures.words import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_PROGRAM = ("model.js", "tidy.js", "view.js", "page.js")
+_PROGRAM = ("model.js", "tidy.js", "view.js", "form.js", "page.js")
 _TO_REPORT = '<a class="link" href="#report">Report</a>\n'
-_RULES_PROGRAM = ("rules.js",)
+_RULES_PROGRAM = ("model.js", "form.js", "rules.js")
 _PLACE = re.compile(r"@([A-Z]+)@")
 
 
@@ -36,9 +36,9 @@ class Page(NamedTuple):
     title: str
     facts: Iterable[str]
     about: str
+    rules: str  # their table; of trees, which are drawn, nothing
     report: str
     data: dict[str, Any]
-    has_tree: bool
 
 
 @cache
@@ -60,15 +60,20 @@ def as_data(value: Any) -> str:
 
 def written(page: Page) -> Html:
     """Return the page as one text."""
+    form, has_tree = asset("row_form.html"), not page.rules
+    if has_tree:
+        body = _filled(asset("tree_body.html"), {"ABOUT": page.about, "FORM": form})
+    else:
+        body = _filled(asset("rules_body.html"), {"TABLE": page.rules, "ABOUT": page.about, "FORM": form})
     parts = {
         "TITLE": shown(page.title),
         "FACTS": " &middot; ".join(page.facts),
         "STYLE": asset("page.css"),
-        "TOOLS": (asset("tree_tools.html") if page.has_tree else "") + (_TO_REPORT if page.report else ""),
-        "BODY": _filled(asset("tree_body.html"), {"ABOUT": page.about}) if page.has_tree else page.about,
+        "TOOLS": (asset("tree_tools.html") if has_tree else "") + (_TO_REPORT if page.report else ""),
+        "BODY": body,
         "REPORT": page.report,
         "DATA": as_data(page.data),
-        "PROGRAM": "".join(asset(name) for name in (_PROGRAM if page.has_tree else _RULES_PROGRAM)),
+        "PROGRAM": "".join(asset(name) for name in (_PROGRAM if has_tree else _RULES_PROGRAM)),
     }
     return Html(_filled(asset("page.html"), parts))
 
