@@ -66,8 +66,7 @@ def html(
     targets = None if y is None else _targets(y, table, model)
     title = type(model).__name__ if title is None else title
     report = "" if table is None else _report(model, table, targets, columns)
-    is_rules = isinstance(read_model, ReadRules)
-    if is_rules:
+    if isinstance(read_model, ReadRules):
         from dtnumba.export.pictures.rule_table import rule_data, rule_table
 
         table_of_rules, data = rule_table(read_model), rule_data(read_model)

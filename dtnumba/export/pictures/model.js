@@ -93,7 +93,8 @@ const Model = (() => {
     if (c.kind[p] === THRESHOLD) return thresholdWay(f, threshold[p], k === 0, most, name);
     if (c.kind[p] === AMONG) {
       const codes = Array.from(c.level.subarray(c.level_start[p], c.level_start[p + 1]));
-      return `${name} ${k ? "not " : ""}${isIn(codes)} ${setOf(f, codes, most)}`;
+      const relation = !k ? isIn(codes) : codes.length === 1 ? "is not" : "not in";
+      return `${name} ${relation} ${setOf(f, codes, most)}`;
     }
     const cuts = c.cut_start ? Array.from(c.cut.subarray(c.cut_start[p], c.cut_start[p + 1])) : [];
     const map = c.branch_start ? Array.from(c.branch.subarray(c.branch_start[p], c.branch_start[p + 1])) : [];

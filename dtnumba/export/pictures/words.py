@@ -75,7 +75,7 @@ class NodeWords:
             return self._two(name, test, levels)
         if test.kind == AMONG:
             shown = self._set(test.entries, levels or [])
-            return [f"{name} {_in(test.entries)} {shown}", f"{name} not {_in(test.entries)} {shown}"]
+            return [f"{name} {_in(test.entries)} {shown}", f"{name} {_not_in(test.entries)} {shown}"]
         places: dict[int, list[int]] = {}
         for place, way in enumerate(test.ways):
             places.setdefault(way, []).append(place)
@@ -107,7 +107,8 @@ class NodeWords:
             others = [k for k in range(len(levels or [])) if k not in test.levels]
             is_short = len(others) < len(test.levels)
             codes = others if is_short else list(test.levels)
-            text = f"{name} {'not ' * is_short}{_in(codes)} {self._set(codes, levels or [])}" if test.levels else ""
+            relation = (_not_in if is_short else _in)(codes)
+            text = f"{name} {relation} {self._set(codes, levels or [])}" if test.levels else ""
         elif test.kind == OUTSIDE:
             text = f"{_range(name, None, test.low)} or > {number(test.high)}"
         else:
@@ -126,6 +127,10 @@ class NodeWords:
 
 def _in(codes: Sequence[int]) -> str:
     return "is" if len(codes) == 1 else "in"
+
+
+def _not_in(codes: Sequence[int]) -> str:
+    return "is not" if len(codes) == 1 else "not in"
 
 
 def _range(name: str, low: float | None, high: float | None) -> str:
