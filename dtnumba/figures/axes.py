@@ -6,13 +6,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dtnumba.export.pictures.words import clean
+from dtnumba.figures.colours import DARK, LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ISOLATES = {0x2068: None, 0x2069: None}  # matplotlib draws them as boxes
+_ISOLATES = {0x2068: None, 0x2069: None}
+_ORDERS_SIGNS = (3, 11)  # the matplotlib that orders signs of both directions; earlier ones draw isolates as boxes
 POINTS_PER_INCH = 72.0
 LONGEST_NAME, LONGEST_LEVEL = 28, 20
+_SIGNS_PER_INCH = 13.0
 _UNREADABLE, _TRIES = 2.0, 5  # points of text; smaller and smaller sizes
 
 
@@ -31,26 +34,58 @@ def axes_for(ax: Any, what: str, size: tuple[float, float] | None = None, *, fil
         Whether new axes take the whole figure.
 
     """
+    check_axes(ax, what)
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    figure = plt.figure(figsize=size)
+    return figure.add_axes((0.0, 0.0, 1.0, 1.0)) if fill else figure.subplots()
+
+
+def check_axes(ax: Any, what: str) -> None:
+    """Say what to do where matplotlib is missing, or what was passed is no axes."""
     try:
-        from matplotlib import pyplot as plt
         from matplotlib.axes import Axes
     except ImportError as error:
         raise ImportError(
             f"{what} draws with matplotlib, which is not installed: pip install 'dtnumba[plot]'"
         ) from error
-    if ax is None:
-        figure = plt.figure(figsize=size)
-        return figure.add_axes((0.0, 0.0, 1.0, 1.0)) if fill else figure.subplots()
-    if not isinstance(ax, Axes):
+    if ax is not None and not isinstance(ax, Axes):
         raise TypeError(
             f"{what}: ax={type(ax).__name__} is no axes of matplotlib; pass one of plt.subplots(), or leave it out"
         )
-    return ax
+
+
+def ink(behind: Any) -> str:
+    """Return the colour of lines and words that are read on axes or a figure, light or dark as these are."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_rgba
+
+    *own, alpha = to_rgba(behind.get_facecolor())
+    is_dark = _is_light(to_rgba(rcParams["text.color"])) if alpha < 0.5 else not _is_light(own)
+    return LIGHT if is_dark else DARK
+
+
+def _is_light(colour: Sequence[float]) -> bool:
+    return 0.299 * colour[0] + 0.587 * colour[1] + 0.114 * colour[2] > 0.5
 
 
 def plain(text: Any) -> str:
-    """Return text as one line that fonts can draw."""
-    return clean(text).translate(_ISOLATES)
+    """Return a name as one line that fonts can draw."""
+    return clean(text)
+
+
+def sentence(text: str) -> str:
+    """Return clean names and words between as a line that reads from the left, whatever directions its names have."""
+    return text if _orders_signs() else text.translate(_ISOLATES)
+
+
+@lru_cache(1)
+def _orders_signs() -> bool:
+    from matplotlib import __version_info__
+
+    return bool(tuple(__version_info__[:2]) >= _ORDERS_SIGNS)
 
 
 def short(value: Any, most: int) -> str:
@@ -71,10 +106,20 @@ def label_axes(ax: Any, x: str = "", y: str = "", title: str = "") -> None:
 
 
 def name_ticks(axis: Any, places: Sequence[float], names: Sequence[str]) -> None:
-    """Write names at places of an axis."""
+    """Write names at places of an axis, tilted where they would run into each other."""
     axis.set_ticks(list(places), labels=list(names))
+    room = axis.axes.get_window_extent().width / axis.axes.figure.dpi * _SIGNS_PER_INCH
+    is_tilted = axis.axis_name == "x" and max(map(len, names), default=0) * len(names) > room
     for text in axis.get_ticklabels():
         text.set_parse_math(False)
+        if is_tilted:
+            text.set(rotation=35, ha="right", rotation_mode="anchor")
+
+
+def take_room(ax: Any, axes: Any) -> None:
+    """Leave room for what is written around axes of a figure of its own."""
+    if ax is None:
+        axes.figure.set_layout_engine("tight")
 
 
 def name_handles(ax: Any, handles: Sequence[Any], names: Sequence[str], title: str = "") -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _SAFE = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#999999")
 NUMBERS = np.array([0, 114, 178]) / 255.0  # the blue that large numbers are tinted with
 _PALEST, _FULLEST = 0.06, 0.62
-GREY, DARK = "#808080", "#303030"
+GREY, DARK, LIGHT = "#808080", "#303030", "#D0D0D0"
 
 
 def class_colours(k: int) -> NDArray[np.float64]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.figures.axes import axes_for, label_axes, name_handles, plain
-from dtnumba.figures.colours import DARK, GREY, class_colours, tints_of_numbers
+from dtnumba.figures.axes import axes_for, ink, label_axes, name_handles, plain, take_room
+from dtnumba.figures.colours import class_colours, tints_of_numbers
 from dtnumba.figures.regions import Asked
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def draw_dependence(
         _lines(axes, asked, own[0], ranges[0], ks, min(ice, len(asked.rows)))
     else:
         _plane(axes, asked, own, ranges, ks[0])
+    take_room(ax, axes)
     return axes
 
 
@@ -69,18 +70,18 @@ def _wanted(asked: Asked, target: Any, what: str, *, one: bool) -> list[int]:
 
 def _lines(axes: Any, asked: Asked, j: int, own: Ranges, ks: list[int], n_ice: int) -> None:
     kept = np.unique(np.linspace(0, len(asked.rows) - 1, n_ice).astype(np.int64)) if n_ice else np.empty(0, np.int64)
-    colours = class_colours(max(asked.columns.width, 2))
+    colours, dark = class_colours(max(asked.columns.width, 2)), ink(axes)
     handles = []
     for k in ks:
         means, curves = asked.means_and_curves(own.asked[:, None], [j], k, kept)
         for curve in curves:
-            axes.stairs(curve, own.edges, baseline=None, color=GREY, alpha=0.35, linewidth=0.6)
-        colour = DARK if len(ks) == 1 else colours[k]
+            axes.stairs(curve, own.edges, baseline=None, color=dark, alpha=0.25, linewidth=0.6)
+        colour = dark if len(ks) == 1 else colours[k]
         handles.append(axes.stairs(means, own.edges, baseline=None, color=colour, linewidth=2.0, gid=f"mean {k}"))
     if asked.columns.levels[j] is None:
         values = asked.rows[np.isfinite(asked.rows[:, j]), j]
         tenths = np.quantile(values, np.linspace(0.1, 0.9, 9)) if len(values) else values
-        axes.plot(tenths, np.zeros(len(tenths)), "|", color=DARK, transform=axes.get_xaxis_transform(), clip_on=False)
+        axes.plot(tenths, np.zeros(len(tenths)), "|", color=dark, transform=axes.get_xaxis_transform(), clip_on=False)
     classes = asked.columns.classes
     said = "mean prediction" if classes is None else "mean share"
     if classes is not None and len(ks) == 1:

@@ -8,8 +8,8 @@ import numpy as np
 
 from dtnumba.export.pictures.facts import renamed
 from dtnumba.export.reading import Columns
-from dtnumba.figures.axes import LONGEST_NAME, axes_for, label_axes, name_ticks, short
-from dtnumba.figures.colours import DARK, NUMBERS
+from dtnumba.figures.axes import LONGEST_NAME, axes_for, ink, label_axes, name_ticks, short, take_room
+from dtnumba.figures.colours import NUMBERS
 from dtnumba.rules.text import names_of
 
 if TYPE_CHECKING:
@@ -37,12 +37,11 @@ def draw_importances(
     places = np.arange(len(first))[::-1]
     axes.barh(
         places, worth[first], xerr=None if spread is None else spread[first], color=NUMBERS, alpha=0.75, height=0.7,
-        error_kw={"ecolor": DARK, "elinewidth": 1.0, "capsize": 2.5},
+        error_kw={"ecolor": ink(axes), "elinewidth": 1.0, "capsize": 2.5},
     )  # fmt: skip
     name_ticks(axes.yaxis, places.tolist(), [short(names[j], LONGEST_NAME) for j in first])
     hidden = len(worth) - len(first)
     title = f"{hidden:,} more column{'s' * (hidden != 1)} not shown" if hidden else ""
     label_axes(axes, "importance" + ("" if spread is None else ", ± standard deviation between trees"), "", title)
-    if ax is None:
-        axes.figure.set_layout_engine("tight")
+    take_room(ax, axes)
     return axes

@@ -14,7 +14,10 @@ from dtnumba.trees.layout import LEAF
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
 _MOST_NAMED = 20
+_MOST_LINED, _MOST_BARS = 80, 500  # lines between more leaves would hide their colours; bars would be finer than dots
 
 
 def draw_leaves(model: Any, ax: Any = None, *, tree: int = 0, class_names: Sequence[Any] | None = None) -> Any:
@@ -27,17 +30,17 @@ def draw_leaves(model: Any, ax: Any = None, *, tree: int = 0, class_names: Seque
     else:
         first = shown.codes[leaves, 0]
         order = np.lexsort([-value[np.arange(len(leaves)), first], first])
-    rows, value = rows[order], value[order]
+    rows, value = _joined(rows[order], value[order])
     edges = np.concatenate([[0], np.cumsum(rows)]).astype(np.float64)
     axes = axes_for(ax, "plot.leaves")
     width = np.diff(edges)
-    line = {"edgecolor": DARK, "linewidth": 0.4 if len(leaves) <= 200 else 0.0}
+    line = {"edgecolor": DARK, "linewidth": 0.4 if len(leaves) <= _MOST_LINED else 0.0}
     if shown.codes is None:
         axes.bar(edges[:-1], value[:, 0], width, align="edge", color=tints_of_numbers(value[:, 0]), **line)
         label_axes(axes, "rows, leaf by leaf", "prediction", f"{len(leaves):,} leaves")
     else:
         k = shown.columns.sizes[0]
-        colours, low, handles = class_colours(k), np.zeros(len(leaves)), []
+        colours, low, handles = class_colours(k), np.zeros(len(rows)), []
         for c in range(k):
             bars = axes.bar(edges[:-1], value[:, c], width, low, align="edge", color=colours[c], **line)
             low = low + value[:, c]
@@ -48,3 +51,13 @@ def draw_leaves(model: Any, ax: Any = None, *, tree: int = 0, class_names: Seque
         label_axes(axes, "rows, leaf by leaf", "shares of classes", f"{len(leaves):,} leaves")
     axes.set_xlim(0.0, edges[-1])
     return axes
+
+
+def _joined(rows: NDArray[np.int64], value: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return bars that can be seen: of very many leaves, neighbours as one bar of their mean."""
+    if len(rows) <= _MOST_BARS:
+        return rows, value
+    before = np.cumsum(rows) - rows
+    first = np.unique(before * _MOST_BARS // max(int(rows.sum()), 1), return_index=True)[1]
+    joined = np.add.reduceat(rows, first)
+    return joined, np.add.reduceat(value * rows[:, None], first) / np.maximum(joined, 1)[:, None]

@@ -13,7 +13,7 @@ import numpy as np
 from dtnumba.export.pictures.facts import renamed
 from dtnumba.export.reading import ReadTrees, read
 from dtnumba.export.replay import cuts_by_feature, model_answers
-from dtnumba.figures.axes import name_ticks
+from dtnumba.figures.axes import name_ticks, plain
 from dtnumba.figures.leaf_weights import by_leaves, leaves_add_up
 from dtnumba.figures.tree_cells import shortened
 from dtnumba.tables.cells import cells_of, values_of
@@ -42,7 +42,7 @@ class Ranges(NamedTuple):
         """Write the levels, or some of them, at an axis."""
         if self.levels is not None:
             places = np.unique(np.linspace(0, len(self.levels) - 1, min(_MOST_TICKS, len(self.levels))).astype(int))
-            name_ticks(axis, places.tolist(), [self.levels[k] for k in places])
+            name_ticks(axis, places.tolist(), [plain(self.levels[k]) for k in places])
 
 
 class Asked:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.figures.axes import axes_for, label_axes, name_handles, plain
+from dtnumba.figures.axes import axes_for, label_axes, name_handles, plain, take_room
 from dtnumba.figures.colours import DARK, class_colours, tints_of_numbers, tints_of_shares
 from dtnumba.figures.regions import Asked
 
@@ -37,8 +37,8 @@ def draw_surface(
     shape = len(up.asked), len(across.asked)
     if shape[0] * shape[1] > _MOST_RECTANGLES:
         raise ValueError(
-            f"{what}: predictions change at {shape[1]:,} × {shape[0]:,} places, more than can be seen; draw one tree "
-            "of the forest, such as model[0], or a smaller model"
+            f"{what}: predictions change at {shape[1]:,} × {shape[0]:,} places, more than can be seen; draw "
+            + ("one tree of the forest, such as model[0], or " if asked.is_forest else "") + "a smaller model"
         )
     rows = np.tile(asked.middle_row(), (shape[0] * shape[1], 1))
     rows[:, a], rows[:, b] = np.tile(across.asked, shape[0]), np.repeat(up.asked, shape[1])
@@ -63,6 +63,7 @@ def draw_surface(
     across.name_axis(axes.xaxis)
     up.name_axis(axes.yaxis)
     axes.set(xlim=across.edges[[0, -1]], ylim=up.edges[[0, -1]])
+    take_room(ax, axes)
     return axes
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.export.pictures.tidy import tidy
-from dtnumba.figures.axes import POINTS_PER_INCH, axes_for, scaled_text, text_width
-from dtnumba.figures.colours import DARK, GREY, class_colours
+from dtnumba.figures.axes import POINTS_PER_INCH, axes_for, check_axes, ink, scaled_text, text_width
+from dtnumba.figures.colours import GREY, class_colours
 from dtnumba.figures.tree_cells import Shown
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ def draw_tree(
     if direction not in {None, *_DIRECTIONS}:
         raise ValueError(f"direction={direction!r}: must be 'down', 'right' or None, which looks at the tree")
     shown = Shown(model, "plot", tree, feature_names, class_names)
-    if ax is not None:
-        axes_for(ax, "plot")
+    check_axes(ax, "plot")  # before words are measured
     cells = shown.cells(max_depth, _WRAP_DOWN)
     if direction is None:
         direction = "down" if sum(not cell.children for cell in cells) <= _MOST_LEAVES_DOWN else "right"
@@ -144,7 +143,7 @@ class _Drawing:
     def __init__(self, axes: Any, shown: Shown, cells: list[Cell], placed: list[_Placed], direction: str) -> None:
         self._axes, self._shown, self._cells, self._placed = axes, shown, cells, placed
         self._is_down, self._text = direction == "down", scaled_text()
-        self._scale = self._points_per_unit()
+        self._scale, self._ink = self._points_per_unit(), ink(axes.figure)
 
     def _points_per_unit(self) -> float:
         self._axes.apply_aspect()
@@ -170,7 +169,7 @@ class _Drawing:
         self, x: float, y: float, line: str, align: str, weight: str, cell: Cell, gid: str = "text of"
     ) -> None:
         text = self._text(
-            x, y, line, ha=align, va="center_baseline", weight=weight, color="black" if gid == "text of" else DARK,
+            x, y, line, ha=align, va="center_baseline", weight=weight, color="black" if gid == "text of" else self._ink,
             parse_math=False, usetex=False, clip_on=True, gid=f"{gid} node {cell.node}",
         )  # fmt: skip
         text.units, text.wide = _SIZE, text_width(line, _SIZE, bold=weight == "bold")
@@ -185,7 +184,7 @@ class _Drawing:
             is_cut = cell.n_below > 0
             patch = FancyBboxPatch(
                 (left, top), width, height, boxstyle="round,pad=0,rounding_size=3", facecolor=colours[cell.node],
-                edgecolor=DARK if is_cut else GREY, linestyle="--" if is_cut else "-",
+                edgecolor=self._ink if is_cut else GREY, linestyle="--" if is_cut else "-",
                 linewidth=(1.4 if is_cut else 0.8) * self._scale, gid=f"node {cell.node}",
             )  # fmt: skip
             self._axes.add_patch(patch)

@@ -11,7 +11,7 @@ import numpy as np
 from dtnumba.export.pictures.facts import renamed
 from dtnumba.export.pictures.words import NodeWords, number, share
 from dtnumba.export.reading import ExportError, Nodes, codes_of, read_trees
-from dtnumba.figures.axes import LONGEST_LEVEL, LONGEST_NAME, plain, short
+from dtnumba.figures.axes import LONGEST_LEVEL, LONGEST_NAME, sentence, short
 from dtnumba.figures.colours import tints_of_numbers, tints_of_shares
 from dtnumba.trees.layout import LEAF, last_children, one_tree
 
@@ -127,7 +127,7 @@ class Shown:
 
     def class_name(self, output: int, code: int) -> str:
         """Return what a class is called."""
-        return plain(self._words.class_name(output, code))
+        return sentence(self._words.class_name(output, code))
 
     def cells(self, max_depth: int | None, wrap: int) -> list[Cell]:
         """Return the nodes of at most so many tests, parents before children, level by level."""
@@ -161,7 +161,7 @@ class Shown:
 
     def ways(self, test: Test) -> list[str]:
         """Return what leads to each child, missing values included."""
-        ways = [plain(way) for way in self._words.ways(test)]
+        ways = [sentence(way) for way in self._words.ways(test)]
         if test.shares is not None:
             return [f"{way} · {share(part)}\u00a0of\u00a0missing" for way, part in zip(ways, test.shares, strict=True)]
         if test.absent is not None and not test.stand_ins and not ways[test.absent].endswith(" missing"):
@@ -170,7 +170,7 @@ class Shown:
 
     def _of_missing(self, test: Test) -> list[str]:
         if test.stand_ins:
-            names = [plain(self._words.names[own.feature]) for own in test.stand_ins]
+            names = [sentence(self._words.names[own.feature]) for own in test.stand_ins]
             more = f" + {len(names) - _NAMED_STAND_INS} more" if len(names) > _NAMED_STAND_INS else ""
             return [f"missing: by {', '.join(names[:_NAMED_STAND_INS])}{more}"]
         return ["missing: ends here"] if test.absent is None and test.shares is None else []

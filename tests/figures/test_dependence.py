@@ -120,6 +120,29 @@ def test_levels_of_a_category_have_a_step_each():
     assert ax.get_ylabel() == "mean share of stop"
 
 
+def test_long_levels_do_not_run_into_each_other():
+    levels = ["a" * 18 + str(k) for k in range(8)] + ["line\nbreak"]
+    rows = np.array([[x] for x in levels] * 5, dtype=object)
+    tree = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1, 0, 1, 0, 1, 1] * 5)
+    ax = plot.dependence(tree, rows, 0)
+    ax.figure.canvas.draw()
+    ticks = ax.get_xticklabels()
+    assert len({tick.get_rotation() for tick in ticks}) == 1
+    assert ticks[0].get_rotation() > 0
+    assert not any("\n" in tick.get_text() for tick in ticks)
+    low = min([tick.get_window_extent().y0 for tick in ticks] + [ax.xaxis.label.get_window_extent().y0])
+    assert low >= 0.0  # in the figure
+
+
+def test_curves_are_light_where_axes_are_dark():
+    X, y = some_rows(4)
+    tree = DecisionTreeClassifier(max_depth=3).fit(X, y)
+    plt = pytest.importorskip("matplotlib.pyplot")
+    with plt.style.context("dark_background"):
+        mean, *_ = [p for p in plot.dependence(tree, X, 0, target=1).patches if p.get_gid() == "mean 1"]
+    assert min(mean.get_edgecolor()[:3]) > 0.5
+
+
 def test_bad_input_is_named():
     X, y = some_rows(5)
     tree = DecisionTreeClassifier(max_depth=2).fit(X, y)

@@ -28,6 +28,20 @@ def test_numbers_stand_in_their_order():
     assert heights == sorted(heights)
 
 
+def test_very_many_leaves_are_few_bars_of_as_many_rows():
+    X, y = some_rows(3, n=4000)
+    y = np.random.default_rng(3).integers(0, 3, len(X))
+    tree = DecisionTreeClassifier().fit(X, y)
+    assert tree.n_leaves_ > 1000
+    bars = [list(one) for one in plot.leaves(tree).containers]
+    assert len(bars[0]) <= 500
+    assert [sum(bar.get_width() * bar.get_height() for bar in one) for one in bars] == pytest.approx(np.bincount(y))
+    assert {bar.get_linewidth() for bar in bars[0]} == {0.0}
+    numbers = plot.leaves(DecisionTreeRegressor().fit(X, X[:, 0])).patches
+    assert len(numbers) <= 500
+    assert sum(bar.get_width() * bar.get_height() for bar in numbers) == pytest.approx(X[:, 0].sum())
+
+
 def test_bad_input_is_named():
     X, y = some_rows(2)
     forest = RandomForestClassifier(n_estimators=2, max_depth=2, random_state=0).fit(X, y)

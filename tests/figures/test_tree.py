@@ -172,7 +172,10 @@ def test_names_are_drawn_as_they_are():
     ax = plot(DecisionTreeClassifier(max_depth=4).fit(X, y), feature_names=names, class_names=classes)
     assert not any(text.get_parse_math() for text in ax.texts)
     assert any("$x^2$ ≤" in text for text in words_of(ax))
-    assert not any("\n" in text or "\u2068" in text for text in words_of(ax))
+    assert not any("\n" in text or "\ufffd" in text for text in words_of(ax))
+    from_the_right = words_of(plot(DecisionTreeClassifier(max_depth=2).fit(X, y), feature_names=["שלום"] * 5))
+    assert any("שלום" in text for text in from_the_right)
+    assert not any("\ufffd" in text for text in from_the_right)
     assert {"$no$", "_yes"} <= set(" ".join(words_of(ax)).split())
     assert outside(ax) == 0
 
@@ -229,9 +232,24 @@ def test_compact_models_and_rules_say_what_to_do():
 def test_without_matplotlib_the_error_names_the_command(monkeypatch):
     X, y = some_rows(11)
     tree = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install 'dtnumba\[plot\]'"):
         plot(tree)
+
+
+def test_words_are_as_light_as_the_figure_is_dark():
+    X, y = some_rows(13)
+    tree = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    plt = pytest.importorskip("matplotlib.pyplot")
+    for behind, is_light in (("white", False), ("black", True), ("#F0E442", False)):
+        _, ax = plt.subplots(facecolor=behind)
+        ways = [text for text in plot(tree, ax=ax).texts if text.get_gid().startswith("way to")]
+        assert ways
+        assert {sum(plt.matplotlib.colors.to_rgb(text.get_color())) > 1.5 for text in ways} == {is_light}
+    with plt.style.context("dark_background"):
+        assert {text.get_color() for text in plot(tree).texts if text.get_gid().startswith("way to")} == {"#D0D0D0"}
 
 
 def test_a_tree_of_depth_six_is_drawn_in_seconds():
