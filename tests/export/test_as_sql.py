@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples, interpreted_only
 
-from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestRegressor, export
+from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, RandomForestRegressor, export
 from dtnumba.export.languages import sql_query
 from dtnumba.export.languages.sql_words import Dialect
 
@@ -131,6 +131,25 @@ def test_postgresql_has_its_words():
     X = np.array([["a"], ["b"], ["c"]])
     of_categories = export.sql(DecisionTreeClassifier().fit(X, [0, 1, 0]), style="table", dialect="postgresql")
     assert "CAST(NULL AS double precision), CAST(NULL AS integer)" in of_categories  # else columns of text
+
+
+@pytest.mark.parametrize("dialect", [*HERE, "postgresql"])
+def test_shares_of_many_classes_are_a_short_query(dialect, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 3)), np.arange(90) % 45
+    tree, forest = DecisionTreeClassifier().fit(X, y), RandomForestClassifier(3, random_state=0).fit(X, y)
+    for model in (tree, forest):
+        query = export.sql(model, dialect=dialect, proba=True)
+        assert len(query) < 200 * model.trees_.n_nodes + 300 * 45  # and not the product
+        assert dialect == "postgresql" or export.verify(query, model, X)
+    monkeypatch.setattr(sql_query, "_MOST_TEXT", len(query) - 1)
+    if dialect != "postgresql":
+        assert export.sql(forest, dialect=dialect, proba=True)
+        return
+    with pytest.raises(export.ExportError, match=r"compile in gigabytes of memory.*pass style='table'"):
+        export.sql(forest, dialect=dialect, proba=True)
+    assert export.sql(forest, dialect=dialect, proba=True, style="table")
+    assert export.sql(tree, dialect=dialect, proba=True)
 
 
 def test_what_no_query_can_say_is_named():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 # the others for a thousand expressions in each other.
 _LEVELS = {"sqlite": 12, "duckdb": 150, "postgresql": 150}
 _MOST_TERMS = 800  # of a sum
+_FEW_COLUMNS = 3  # of what nodes say; of more, rows go down once, and the columns say what is at the nodes they reach
+_MOST_TEXT = 1 << 20  # of a query of PostgreSQL, which compiles it, and takes a thousand bytes of memory a byte
 _SEQUENTIAL = 7  # numbers that NumPy adds up one after another
 
 
@@ -74,7 +77,14 @@ class Query:
             refuse("sql", found.trees.root[:-1], "rows go down in parts, and each tree votes", remedy)
         if style == "table":
             return self._table(found) + "\n"
-        return self._cases(found) + "\n"
+        written = self._cases(found) + "\n"
+        if self.words.dialect == "postgresql" and len(written) > _MOST_TEXT:
+            raise ExportError(
+                f"sql: as conditions, {found.trees.n_nodes:,} nodes that say {found.said.shape[1]} numbers each are "
+                f"{len(written):,} bytes of a query, which PostgreSQL would compile in gigabytes of memory; up to "
+                f"{_MOST_TEXT:,} are written: pass style='table', or proba=False if shares are not needed"
+            )
+        return written
 
     # Trees as conditions
 
@@ -89,13 +99,14 @@ class Query:
             said = [self._shared_sum(found, nodes, column) for column in range(found.said.shape[1])]
             return self.answers(self._named(inner, said), found)
         xs = [self.language.x(j) for j in used]
-        is_flat = int(depths(trees).max()) <= levels
+        n_columns = found.said.shape[1] if self._needs_numbers(found) else 0
+        is_flat = int(depths(trees).max()) <= levels and n_columns <= _FEW_COLUMNS
         places: list[str] = []
         if not is_flat:
             inner, places = self._staged(inner, nodes, found, xs)
         number = self.words.number
         said = []
-        for column in range(found.said.shape[1] if self._needs_numbers(found) else 0):
+        for column in range(n_columns):
             own = found.said[:, column].tolist()
             terms = self._of_trees(found, nodes, places, [number(x) for x in own])
             begins = len(terms) > 1 and str(found.begin) == "0.0"
@@ -123,8 +134,9 @@ class Query:
         for t, place in enumerate(places):
             start, stop = int(found.trees.root[t]), int(found.trees.root[t + 1])
             own = (start + np.flatnonzero(ends[start:stop])).tolist()
-            pairs = " ".join(f"WHEN {node} THEN {said[node]}" for node in own)
-            terms.append(f"CASE {place} {pairs} END")
+            (most, _), *_ = Counter(said[node] for node in own).most_common(1)
+            pairs = " ".join(f"WHEN {node} THEN {said[node]}" for node in own if said[node] != most)
+            terms.append(f"CASE {place} {pairs} ELSE {most} END" if pairs else most)
         return terms
 
     def _nested(self, nodes: Nodes, root: int, said: list[str] | None, levels: int) -> str:
@@ -157,7 +169,7 @@ class Query:
         """Return a query that goes down some levels after others, and the columns that hold where rows end."""
         trees, levels, depth = found.trees, _LEVELS[self.words.dialect], depths(found.trees)
         places = [f"{self.prefix}t{t}" for t in range(trees.n_trees)]
-        stages = -(-int(depth.max()) // levels)
+        stages = max(1, -(-int(depth.max()) // levels))
         for stage in range(stages):
             added = []
             for t, place in enumerate(places):
