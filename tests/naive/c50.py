@@ -1,0 +1,493 @@
+"""C5.0's single tree in plain NumPy: growth, local and global pruning, answers; nothing is done to make it quick.
+
+A table is a float matrix with NaN for a missing value, ``kinds`` says of each column "numeric", "ordered" or "nominal"
+(these two hold the numbers of levels). Rows that lack the value of a test go down its branches in parts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+HAIR = 1e-7
+TAILS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0)
+DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0)
+RULES = {  # what the text of the rules leaves open; a run may change one to see what that does
+    "pool": "U",
+    "slack": 0.1,
+    "regrow": True,
+    "skip_pure": True,
+    "raise_min": 0.1,
+    "raise_same": False,
+}
+
+
+@dataclass
+class Node:
+    """A node of the tree."""
+
+    counts: np.ndarray
+    feature: int = -1
+    threshold: float = math.nan
+    group: np.ndarray | None = None  # branch of each level
+    children: list[Node] = field(default_factory=list)
+    shares: np.ndarray | None = None
+
+    @property
+    def is_leaf(self):
+        return self.feature < 0
+
+    def make_leaf(self):
+        self.feature, self.children, self.group, self.shares = -1, [], None, None
+
+    def become(self, other):
+        self.__dict__.update(other.__dict__)
+
+    def branch_of(self, x):
+        """Return the branch of each value, -1 of a missing one."""
+        known = ~np.isnan(x)
+        out = np.full(len(x), -1)
+        if self.group is None:
+            out[known] = x[known] > self.threshold
+        else:
+            out[known] = self.group[x[known].astype(int)]
+        return out
+
+    def n_leaves(self):
+        """Return the number of leaves that have cases."""
+        if self.is_leaf:
+            return int(self.counts.sum() > HAIR)
+        return sum(child.n_leaves() for child in self.children)
+
+    def errors(self):
+        """Return the weight of the cases that the leaves below label wrongly."""
+        if self.is_leaf:
+            return self.counts.sum() - self.counts.max()
+        return sum(child.errors() for child in self.children)
+
+
+def xlogx(x):
+    return np.where(x > 0, x * np.log2(np.where(x > 0, x, 1.0)), 0.0)
+
+
+def total_info(counts, axis=-1):
+    """Return weight times entropy."""
+    return xlogx(counts.sum(axis=axis)) - xlogx(counts).sum(axis=axis)
+
+
+def stirling(n):
+    """Return log2 of the numbers of partitions of n things into k sets, k = 0 .. n."""
+    row = [1]
+    for m in range(1, n + 1):
+        row = [0, *[k * row[k] + row[k - 1] if k < m else 1 for k in range(1, m + 1)]]
+    return [math.log2(one) if one else -math.inf for one in row]
+
+
+@dataclass
+class Test:
+    feature: int
+    gain: float
+    info: float
+    fan: int
+    threshold: float = math.nan
+    group: np.ndarray | None = None
+
+
+class Grower:
+    """C5.0 for one table."""
+
+    def __init__(self, X, y, kinds, n_levels, n_classes, *, weight=None, subset=True, min_cases=2.0, confidence=0.25,
+                 global_pruning=True, factors=None):  # fmt: skip
+        self.X, self.y, self.kinds, self.n_levels, self.K = X, y, kinds, n_levels, n_classes
+        self.w = np.ones(len(y)) if weight is None else np.asarray(weight, float)
+        self.subset, self.min_cases, self.global_pruning = subset, float(min_cases), global_pruning
+        self.N = len(y)
+        self.log_confidence = math.log(confidence)
+        self.confidence = confidence
+        self.z = float(np.interp(confidence, TAILS, DEVIATES))
+        per_class = self.N / n_classes
+        u = min(max((per_class - 500) / 500, 0.0), 1.0)
+        self.min_gain = (1.0 - u, 0.9 * u)
+        self.values = [np.unique(X[~np.isnan(X[:, f]), f]) for f in range(X.shape[1])]
+        self.logs = {}
+        self.n_regrown = self.n_raised = 0
+
+    # --- growth ---------------------------------------------------------------------------------------------------
+
+    def counts_of(self, rows, w):
+        return np.bincount(self.y[rows], w, self.K)
+
+    def grow(self, rows, w, used=frozenset()):
+        node = Node(self.counts_of(rows, w))
+        W = node.counts.sum()
+        if node.counts.max() >= 0.999 * W or W < 2 * self.min_cases - HAIR:
+            return node
+        test = self.choose(rows, w, used)
+        if test is None:
+            return node
+        node.feature, node.threshold, node.group = test.feature, test.threshold, test.group
+        if self.kinds[test.feature] == "numeric":
+            values = self.values[test.feature]
+            node.threshold = values[np.searchsorted(values, test.threshold, side="right") - 1]
+        self.grow_below(node, rows, w, used)
+        if sum(child.errors() for child in node.children) >= W - node.counts.max() - 1e-3:
+            node.make_leaf()
+        return node
+
+    def grow_below(self, node, rows, w, used):
+        if self.kinds[node.feature] == "nominal" and not self.subset:
+            used = used | {node.feature}
+        node.children = []
+        parts = self.divide(node, rows, w, keep=True)
+        for own_rows, own_w in parts:
+            if len(own_rows) == 0:
+                node.children.append(Node(np.zeros(self.K)))
+            else:
+                node.children.append(self.grow(own_rows, own_w, used))
+
+    def n_branches(self, node):
+        return 2 if node.group is None else int(node.group.max()) + 1
+
+    def divide(self, node, rows, w, keep=False):
+        """Return the cases of each branch; rows without the value go to all that have cases, in parts."""
+        branch, V = node.branch_of(self.X[rows, node.feature]), self.n_branches(node)
+        known = np.bincount(branch[branch >= 0], w[branch >= 0], V)
+        shares = known / known.sum() if known.sum() > 0 else node.shares
+        if keep:
+            node.shares = shares
+        out = []
+        for v in range(V):
+            here = branch == v
+            if shares[v] > 0:
+                here |= branch < 0
+            own_w = np.where(branch[here] < 0, w[here] * shares[v], w[here])
+            out.append((rows[here], own_w))
+        return out
+
+    def choose(self, rows, w, used):
+        W, tests = w.sum(), []
+        for f in range(self.X.shape[1]):
+            if f in used:
+                continue
+            test = self.test_of(f, rows, w)
+            if test is not None and test.gain > 0 and test.info > 0:
+                tests.append(test)
+        if not tests:
+            return None
+        is_wide = [self.kinds[t.feature] == "nominal" and self.n_levels[t.feature] >= 0.3 * self.N for t in tests]
+        narrow = [t for t, wide in zip(tests, is_wide, strict=True) if not wide] or tests
+        a, b = self.min_gain
+        floor = a * sum(t.gain for t in narrow) / len(narrow) + b * math.log2(len(tests)) / W
+        best = None
+        for t in tests:
+            if t.gain < 0.999 * floor or t.info <= 0:
+                continue
+            if best is None:
+                best = t
+                continue
+            mine, theirs = t.gain / t.info, best.gain / best.info
+            if mine > 1.001 * theirs or (
+                mine > 0.999 * theirs and (t.fan < best.fan or (t.fan == best.fan and t.gain > best.gain))
+            ):
+                best = t
+        return best
+
+    def test_of(self, f, rows, w):
+        x = self.X[rows, f]
+        known = ~np.isnan(x)
+        W, Wk = w.sum(), w[known].sum()
+        if Wk <= 0:
+            return None
+        if self.kinds[f] == "numeric":
+            return self.number_test(f, x[known], self.y[rows[known]], w[known], W, Wk)
+        table = np.zeros((self.n_levels[f], self.K))
+        np.add.at(table, (x[known].astype(int), self.y[rows[known]]), w[known])
+        if self.kinds[f] == "ordered":
+            return self.ordered_test(f, table, W, Wk)
+        return self.nominal_test(f, table, W, Wk)
+
+    def info_of(self, sizes, W):
+        sizes = np.append(sizes, max(W - sizes.sum(), 0.0))
+        return float((xlogx(W) - xlogx(sizes).sum()) / W)
+
+    def best_cut(self, below, whole, least):
+        """Return (index of the best cut or -1, its gain in weight, number of legal cuts)."""
+        size, Wk = below.sum(axis=1), whole.sum()
+        legal = (size >= least - HAIR) & (Wk - size >= least - HAIR)
+        if not legal.any():
+            return -1, 0.0, 0
+        spent = total_info(below) + total_info(whole - below)
+        gain = np.where(legal, total_info(whole) - spent, -np.inf)
+        return int(np.argmax(gain > gain.max() - 1e-9)), float(gain.max()), int(legal.sum())
+
+    def number_test(self, f, x, y, w, W, Wk):
+        least = max(self.min_cases, min(25.0, 0.1 * Wk / self.K))
+        if Wk < 2 * least - HAIR:
+            return None
+        order = np.argsort(x, kind="stable")
+        x, y, w = x[order], y[order], w[order]
+        each = np.zeros((len(x), self.K))
+        each[np.arange(len(x)), y] = w
+        cuts = np.flatnonzero(x[1:] > x[:-1])
+        if len(cuts) == 0:
+            return None
+        below = np.cumsum(each, axis=0)
+        k, gain, T = self.best_cut(below[cuts], below[-1], least)
+        if k < 0:
+            return None
+        at = cuts[k]
+        low, high = x[at], x[at + 1]
+        cost = min(math.log2(T), math.log2((x[-1] - x[0]) / (high - low))) if T > 1 else 0.0
+        size = below[at].sum()
+        info = self.info_of(np.array([size, Wk - size]), W)
+        return Test(f, (gain - cost) / W, info, 3, threshold=(low + high) / 2)
+
+    def ordered_test(self, f, table, W, Wk):
+        below = np.cumsum(table, axis=0)[:-1]
+        is_new = table.sum(axis=1)[1:] > 0  # a cut in front of each level that has cases
+        cuts = np.flatnonzero(is_new & (below.sum(axis=1) > 0))
+        if len(cuts) == 0:
+            return None
+        k, gain, T = self.best_cut(below[cuts], table.sum(axis=0), self.min_cases)
+        if k < 0:
+            return None
+        at = cuts[k]
+        size = below[at].sum()
+        info = self.info_of(np.array([size, Wk - size]), W)
+        group = (np.arange(len(table)) > at).astype(int)
+        return Test(f, (gain - math.log2(T)) / W, info, 3, group=group)
+
+    def nominal_test(self, f, table, W, Wk):
+        sizes = table.sum(axis=1)
+        if (sizes >= self.min_cases - HAIR).sum() < 2:
+            return None
+        whole = total_info(table.sum(axis=0))
+        if not self.subset or len(table) <= 2:
+            gain = (whole - total_info(table).sum()) / W
+            return Test(f, float(gain), self.info_of(sizes, W), len(table) + 1, group=np.arange(len(table)))
+        present = np.flatnonzero(sizes > 0)
+        groups = [[int(v)] for v in present]
+        sums = [table[v].copy() for v in present]
+        # values of the same shares
+        i = 0
+        while i < len(groups):
+            j = i + 1
+            while j < len(groups):
+                if np.abs(sums[i] / sums[i].sum() - sums[j] / sums[j].sum()).max() <= 0.001:
+                    groups[i] += groups.pop(j)
+                    sums[i] = sums[i] + sums.pop(j)
+                else:
+                    j += 1
+            i += 1
+        logs = self.logs.setdefault(len(groups), stirling(len(groups)))
+        start, best = len(groups), None
+        while True:
+            k = len(groups)
+            each = np.array(sums)
+            if k < 2:
+                break
+            gain = (whole - total_info(each).sum()) / W - logs[k] / W
+            info = self.info_of(each.sum(axis=1), W)
+            n_large = (each.sum(axis=1) >= self.min_cases - HAIR).sum()
+            if info > 0 and n_large >= 2 and (best is None or gain / info >= best[0]):
+                best = gain / info, gain, info, [list(g) for g in groups]
+            if k == 2:
+                break
+            own, pick = total_info(each), None
+            is_large = each.sum(axis=1) >= self.min_cases - HAIR
+            for a in range(k):
+                both = total_info(each[a] + each[a + 1 :]) - own[a] - own[a + 1 :]
+                for d, loss in enumerate(both):
+                    b = a + 1 + d
+                    if is_large[a] and is_large[b] and is_large.sum() <= 2:
+                        continue
+                    if pick is None or loss < pick[0] - 1e-9:
+                        pick = loss, a, b
+            if pick is None:
+                break
+            _, a, b = pick
+            groups[a] += groups.pop(b)
+            sums[a] = sums[a] + sums.pop(b)
+        if best is None:
+            return None
+        _, gain, info, groups = best
+        group = np.full(len(table), -1)
+        for v, levels in enumerate(groups):
+            group[levels] = v
+        if (group < 0).any():  # levels without cases have a branch of their own
+            group[group < 0] = len(groups)
+        return Test(f, float(gain), info, len(groups) + 1, group=group)
+
+    # --- pruning --------------------------------------------------------------------------------------------------
+
+    def extra(self, n, e):
+        if n <= 0:
+            return 0.0
+        none = -n * math.expm1(self.log_confidence / n)
+        if e < 1e-6:
+            return none
+        if e < 0.9999:
+            return none + e * (self.extra(n, 1.0) - none)
+        if e + 0.5 >= n:
+            return 0.67 * (n - e)
+        z2 = self.z * self.z
+        pr = (e + 0.5 + z2 / 2 + math.sqrt(z2 * ((e + 0.5) * (1 - (e + 0.5) / n) + z2 / 4))) / (n + z2)
+        return n * pr - e
+
+    def leaf_cost(self, counts):
+        n = counts.sum()
+        e = n - counts.max() if n > 0 else 0.0
+        return e + self.extra(n, e)
+
+    def pooled(self, parts):
+        """Return the expected errors of subtrees, given (weight, errors, cost); small ones are one."""
+        total, n, e = 0.0, 0.0, 0.0
+        for weight, errors, cost in parts:
+            if RULES["pool"] and weight < self.min_cases - HAIR:
+                n, e = n + weight, e + errors
+            else:
+                total += cost
+        if n > 0:
+            total += e + self.extra(n, e)
+        return total
+
+    def cost_through(self, node, rows, w):
+        """Return (weight, errors, expected errors) of a subtree with these cases."""
+        counts = self.counts_of(rows, w)
+        n = counts.sum()
+        if node.is_leaf or n <= 0:
+            e = n - counts.max() if n > 0 else 0.0
+            return n, e, (e + self.extra(n, e) if n > 0 else 0.0)
+        parts = [self.cost_through(c, r, v) for c, (r, v) in zip(node.children, self.divide(node, rows, w), strict=True)]
+        return n, sum(p[1] for p in parts), self.pooled(parts)
+
+    def prune(self, node, rows, w, used=frozenset()):
+        """Prune a subtree with these cases; return (weight, errors, expected errors)."""
+        node.counts = self.counts_of(rows, w)
+        W = node.counts.sum()
+        if node.is_leaf or W <= 0:
+            node.make_leaf()
+            e = W - node.counts.max() if W > 0 else 0.0
+            return W, e, self.leaf_cost(node.counts) if W > 0 else 0.0
+        below = used | {node.feature} if self.kinds[node.feature] == "nominal" and not self.subset else used
+        cases = self.divide(node, rows, w, keep=True)
+        parts = [self.prune(c, r, v, below) for c, (r, v) in zip(node.children, cases, strict=True)]
+        tree, leaf = self.pooled(parts), self.leaf_cost(node.counts)
+        sizes = np.array([p[0] for p in parts])
+        big = int(len(sizes) - 1 - np.argmax(sizes[::-1]))
+        child, branch = node.children[big], math.inf
+        same = child.feature == node.feature and self.kinds[node.feature] == "numeric"
+        if not child.is_leaf and sizes[big] >= RULES["raise_min"] * W and (RULES["raise_same"] or not same):
+            branch = self.cost_through(child, rows, w)[2]
+        slack = RULES["slack"]
+        if leaf <= min(branch, tree) + slack:
+            node.make_leaf()
+            return W, W - node.counts.max(), leaf
+        if branch <= tree + slack:
+            self.n_raised += 1
+            gained = W > 1.05 * sizes[big]
+            node.become(child)
+            node.counts = self.counts_of(rows, w)
+            if gained and RULES["regrow"]:
+                self.n_regrown += 1
+                self.grow_below(node, rows, w, used)
+            return self.prune(node, rows, w, used)
+        return W, sum(p[1] for p in parts), tree
+
+    def prune_globally(self, root):
+        base, total = root.errors(), 0.0
+        N = root.counts.sum()
+        allowed = math.sqrt(max(base * (1 - base / N), 0.0))
+        extra = 0.0
+        while not root.is_leaf:
+            found = []
+
+            def look(node):
+                if node.is_leaf:
+                    return
+                for c in node.children:
+                    look(c)
+                n = node.n_leaves()
+                own = node.counts.sum() - node.counts.max()
+                more = own - node.errors()
+                found.append((more / max(n - 1, 1e-9), more, node))
+
+            look(root)
+            least = min(one[0] for one in found)
+            ties = [one for one in found if one[0] <= least + 1e-6]
+            # of nodes below each other the highest counts
+            chosen, inside = [], set()
+            for _, more, node in reversed(ties):
+                if id(node) not in inside:
+                    chosen.append((more, node))
+                    stack = list(node.children)
+                    while stack:
+                        n = stack.pop()
+                        inside.add(id(n))
+                        stack += n.children
+            if extra + sum(m for m, _ in chosen) > allowed + HAIR:
+                break
+            for more, node in chosen:
+                extra += more
+                node.make_leaf()
+
+    def fit(self):
+        rows = np.flatnonzero(self.w > 0)
+        w = self.w[rows]
+        self.root = self.grow(rows, w)
+        self.prune(self.root, rows, w)
+        if self.global_pruning:
+            self.prune_globally(self.root)
+        self.prior = self.root.counts / self.root.counts.sum()
+        return self
+
+    # --- answers --------------------------------------------------------------------------------------------------
+
+    def shares_of(self, X):
+        """Return the probabilities of each class for each row."""
+        out = np.zeros((len(X), self.K))
+        for i, x in enumerate(X):
+            sums = np.zeros(self.K)
+            self.mix(self.root, x, 1.0, sums, self.root.counts)
+            out[i] = sums
+        return out
+
+    def mix(self, node, x, share, sums, parent):
+        if node.is_leaf:
+            n = node.counts.sum()
+            if n > HAIR:
+                sums += share * (node.counts + self.prior) / (n + 1)
+            else:
+                p = parent / parent.sum()
+                sums += share * p
+            return
+        b = int(node.branch_of(x[node.feature : node.feature + 1])[0])
+        if b >= 0:
+            child = node.children[b] if b < len(node.children) else None
+            self.mix(child, x, share, sums, node.counts)
+        else:
+            for child, part in zip(node.children, node.shares, strict=True):
+                if part > 0:
+                    self.mix(child, x, share * part, sums, node.counts)
+
+    def text(self, names, levels, classes, node=None, depth=0):
+        """Return the tree as lines, for the eye."""
+        node = node or self.root
+        lines = []
+        if node.is_leaf:
+            return []
+        for v, child in enumerate(node.children):
+            n = child.counts.sum()
+            if node.group is None:
+                what = f"{names[node.feature]} {'<=' if v == 0 else '>'} {node.threshold:g}"
+            else:
+                own = [levels[node.feature][k] for k in np.flatnonzero(node.group == v)]
+                what = f"{names[node.feature]} in {{{','.join(own)}}}"
+            tail = ""
+            if child.is_leaf:
+                tail = f": {classes[int(np.argmax(child.counts))]} ({n:.1f}/{n - child.counts.max():.1f})"
+            lines.append("|   " * depth + what + tail)
+            lines += self.text(names, levels, classes, child, depth + 1) if not child.is_leaf else []
+        return lines
