@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.naive.c50 import Grower
+from tests.naive.c50 import RULES, Grower
 
 LARGE = 6000  # rows
 
@@ -63,7 +63,10 @@ def naive(data, given):
     return max(grower.root.n_leaves(), 1), shares.argmax(axis=1), shares, grower.text(names, levels, data.classes)
 
 
-def main(oracles, folder, only="", show=""):
+def main(oracles, folder, only="", show="", *rules):
+    for rule in rules:
+        key, _, value = rule.partition("=")
+        RULES[key] = eval(value)  # noqa: S307
     sys.path.insert(0, str(folder))
     import dtdata
 
@@ -78,7 +81,7 @@ def main(oracles, folder, only="", show=""):
         if given["data"] not in tables:
             tables[given["data"]] = Data(dtdata, str(folder), given)
         data = tables[given["data"]]
-        if not show and not only and data.train.sum() > LARGE:
+        if not only and data.train.sum() > LARGE:
             continue
         start = time.process_time()
         leaves, labels, shares, text = naive(data, given)
@@ -100,4 +103,4 @@ def main(oracles, folder, only="", show=""):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:5])
+    main(*sys.argv[1:])

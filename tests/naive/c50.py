@@ -21,6 +21,7 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "skip_pure": True,
     "raise_min": 0.1,
     "raise_same": False,
+    "things": "present",
 }
 
 
@@ -268,6 +269,7 @@ class Grower:
             gain = (whole - total_info(table).sum()) / W
             return Test(f, float(gain), self.info_of(sizes, W), len(table) + 1, group=np.arange(len(table)))
         present = np.flatnonzero(sizes > 0)
+        n_things = {"present": len(present), "present+1": len(present) + 1, "levels": len(table), "levels+1": len(table) + 1, "merged": 0}[RULES["things"]]
         groups = [[int(v)] for v in present]
         sums = [table[v].copy() for v in present]
         # values of the same shares
@@ -281,8 +283,10 @@ class Grower:
                 else:
                     j += 1
             i += 1
-        logs = self.logs.setdefault(len(groups), stirling(len(groups)))
-        start, best = len(groups), None
+        n_things = n_things or len(groups)
+        if n_things not in self.logs:
+            self.logs[n_things] = stirling(n_things)
+        logs, best = self.logs[n_things], None
         while True:
             k = len(groups)
             each = np.array(sums)
@@ -363,7 +367,7 @@ class Grower:
         parts = [self.cost_through(c, r, v) for c, (r, v) in zip(node.children, self.divide(node, rows, w), strict=True)]
         return n, sum(p[1] for p in parts), self.pooled(parts)
 
-    def prune(self, node, rows, w, used=frozenset()):
+    def prune(self, node, rows, w, used=frozenset(), again=True):
         """Prune a subtree with these cases; return (weight, errors, expected errors)."""
         node.counts = self.counts_of(rows, w)
         W = node.counts.sum()
@@ -390,14 +394,14 @@ class Grower:
             gained = W > 1.05 * sizes[big]
             node.become(child)
             node.counts = self.counts_of(rows, w)
-            if gained and RULES["regrow"]:
+            if gained and again and RULES["regrow"]:
                 self.n_regrown += 1
                 self.grow_below(node, rows, w, used)
-            return self.prune(node, rows, w, used)
+            return self.prune(node, rows, w, used, again=False)
         return W, sum(p[1] for p in parts), tree
 
     def prune_globally(self, root):
-        base, total = root.errors(), 0.0
+        base = root.errors()
         N = root.counts.sum()
         allowed = math.sqrt(max(base * (1 - base / N), 0.0))
         extra = 0.0
@@ -415,23 +419,13 @@ class Grower:
                 found.append((more / max(n - 1, 1e-9), more, node))
 
             look(root)
-            least = min(one[0] for one in found)
-            ties = [one for one in found if one[0] <= least + 1e-6]
-            # of nodes below each other the highest counts
-            chosen, inside = [], set()
-            for _, more, node in reversed(ties):
-                if id(node) not in inside:
-                    chosen.append((more, node))
-                    stack = list(node.children)
-                    while stack:
-                        n = stack.pop()
-                        inside.add(id(n))
-                        stack += n.children
-            if extra + sum(m for m, _ in chosen) > allowed + HAIR:
+            found = [one for one in found if extra + one[1] <= allowed + HAIR]
+            if not found:
                 break
-            for more, node in chosen:
-                extra += more
-                node.make_leaf()
+            least = min(one[0] for one in found)
+            _, more, node = [one for one in found if one[0] <= least + 1e-9][-1]
+            extra += more
+            node.make_leaf()
 
     def fit(self):
         rows = np.flatnonzero(self.w > 0)
