@@ -22,6 +22,8 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_min": 0.1,
     "raise_same": False,
     "things": "present",
+    "raises": "heaviest_inner",
+    "joins": True,
 }
 
 
@@ -56,11 +58,11 @@ class Node:
             out[known] = self.group[x[known].astype(int)]
         return out
 
-    def n_leaves(self):
+    def n_leaves(self, counts_empty=False):
         """Return the number of leaves that have cases."""
         if self.is_leaf:
-            return int(self.counts.sum() > HAIR)
-        return sum(child.n_leaves() for child in self.children)
+            return int(self.counts.sum() > HAIR or counts_empty)
+        return sum(child.n_leaves(counts_empty or self.group is not None) for child in self.children)
 
     def errors(self):
         """Return the weight of the cases that the leaves below label wrongly."""
@@ -380,11 +382,24 @@ class Grower:
         parts = [self.prune(c, r, v, below) for c, (r, v) in zip(node.children, cases, strict=True)]
         tree, leaf = self.pooled(parts), self.leaf_cost(node.counts)
         sizes = np.array([p[0] for p in parts])
-        big = int(len(sizes) - 1 - np.argmax(sizes[::-1]))
-        child, branch = node.children[big], math.inf
-        same = child.feature == node.feature and self.kinds[node.feature] == "numeric"
-        if not child.is_leaf and sizes[big] >= RULES["raise_min"] * W and (RULES["raise_same"] or not same):
-            branch = self.cost_through(child, rows, w)[2]
+        big, branch = -1, math.inf
+        for v, child in enumerate(node.children):
+            same = child.feature == node.feature and self.kinds[node.feature] == "numeric"
+            if child.is_leaf or sizes[v] < RULES["raise_min"] * W or (same and not RULES["raise_same"]):
+                continue
+            if RULES["raises"] == "heaviest":
+                if sizes[v] < sizes.max() - 1e-9:
+                    continue
+            if RULES["raises"] == "heaviest_inner":
+                if big < 0 or sizes[v] >= sizes[big]:
+                    big = v
+                continue
+            cost = self.cost_through(child, rows, w)[2]
+            if cost < branch:
+                big, branch = v, cost
+        if RULES["raises"] == "heaviest_inner" and big >= 0:
+            branch = self.cost_through(node.children[big], rows, w)[2]
+        child = node.children[big]
         slack = RULES["slack"]
         if leaf <= min(branch, tree) + slack:
             node.make_leaf()
@@ -399,6 +414,31 @@ class Grower:
                 self.grow_below(node, rows, w, used)
             return self.prune(node, rows, w, used, again=False)
         return W, sum(p[1] for p in parts), tree
+
+    def join(self, node):
+        """Make one leaf of the leaves of the same class below each test of categories."""
+        for child in node.children:
+            self.join(child)
+        if node.is_leaf or self.kinds[node.feature] != "nominal":
+            return
+        number, kept, place = np.arange(len(node.children)), [], {}
+        for v, child in enumerate(node.children):
+            is_empty = child.counts.sum() <= HAIR
+            own = int((node if is_empty else child).counts.argmax()), is_empty and not self.subset
+            if child.is_leaf and own in place:
+                first = place[own]
+                kept[first].counts = kept[first].counts + child.counts
+                shares[first] += node.shares[v]
+                number[v] = first
+                continue
+            if child.is_leaf:
+                place[own] = len(kept)
+            if not kept:
+                shares = []
+            number[v] = len(kept)
+            kept.append(child)
+            shares.append(node.shares[v])
+        node.children, node.shares, node.group = kept, np.array(shares), number[node.group]
 
     def prune_globally(self, root):
         base = root.errors()
@@ -432,6 +472,8 @@ class Grower:
         w = self.w[rows]
         self.root = self.grow(rows, w)
         self.prune(self.root, rows, w)
+        if RULES["joins"]:
+            self.join(self.root)
         if self.global_pruning:
             self.prune_globally(self.root)
         self.prior = self.root.counts / self.root.counts.sum()
@@ -443,28 +485,25 @@ class Grower:
         """Return the probabilities of each class for each row."""
         out = np.zeros((len(X), self.K))
         for i, x in enumerate(X):
-            sums = np.zeros(self.K)
-            self.mix(self.root, x, 1.0, sums, self.root.counts)
-            out[i] = sums
+            mixed = np.zeros(self.K)
+            size = self.mix(self.root, x, 1.0, mixed, self.root.counts)
+            out[i] = (size * mixed + self.prior) / (size + 1.0)
         return out
 
     def mix(self, node, x, share, sums, parent):
+        """Add the shares of the leaves that a row comes to; return what these weigh."""
+        n = node.counts.sum()
         if node.is_leaf:
-            n = node.counts.sum()
-            if n > HAIR:
-                sums += share * (node.counts + self.prior) / (n + 1)
-            else:
-                p = parent / parent.sum()
-                sums += share * p
-            return
+            sums += share * (node.counts / n if n > HAIR else parent / parent.sum())
+            return share * n
         b = int(node.branch_of(x[node.feature : node.feature + 1])[0])
         if b >= 0:
-            child = node.children[b] if b < len(node.children) else None
-            self.mix(child, x, share, sums, node.counts)
-        else:
-            for child, part in zip(node.children, node.shares, strict=True):
-                if part > 0:
-                    self.mix(child, x, share * part, sums, node.counts)
+            return self.mix(node.children[b], x, share, sums, node.counts)
+        size = 0.0
+        for child, part in zip(node.children, node.shares, strict=True):
+            if part > 0:
+                size += self.mix(child, x, share * part, sums, node.counts)
+        return size
 
     def text(self, names, levels, classes, node=None, depth=0):
         """Return the tree as lines, for the eye."""
