@@ -23,7 +23,7 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_same": False,
     "things": "present",
     "raises": "heaviest_inner",
-    "joins": True,
+    "joins": "after",
 }
 
 
@@ -348,40 +348,38 @@ class Grower:
         return e + self.extra(n, e)
 
     def pooled(self, parts):
-        """Return the expected errors of subtrees, given (weight, errors, cost); small ones are one."""
-        total, n, e = 0.0, 0.0, 0.0
-        for weight, errors, cost in parts:
-            if RULES["pool"] and weight < self.min_cases - HAIR:
-                n, e = n + weight, e + errors
+        """Return the expected errors of subtrees, given (counts, errors, cost); small ones are one leaf."""
+        total, small = 0.0, np.zeros(self.K)
+        for counts, _, cost in parts:
+            if RULES["pool"] and counts.sum() < self.min_cases - HAIR:
+                small += counts
             else:
                 total += cost
-        if n > 0:
-            total += e + self.extra(n, e)
-        return total
+        return total + (self.leaf_cost(small) if small.sum() > 0 else 0.0)
 
     def cost_through(self, node, rows, w):
-        """Return (weight, errors, expected errors) of a subtree with these cases."""
+        """Return (counts, errors, expected errors) of a subtree with these cases."""
         counts = self.counts_of(rows, w)
         n = counts.sum()
         if node.is_leaf or n <= 0:
             e = n - counts.max() if n > 0 else 0.0
-            return n, e, (e + self.extra(n, e) if n > 0 else 0.0)
+            return counts, e, (e + self.extra(n, e) if n > 0 else 0.0)
         parts = [self.cost_through(c, r, v) for c, (r, v) in zip(node.children, self.divide(node, rows, w), strict=True)]
-        return n, sum(p[1] for p in parts), self.pooled(parts)
+        return counts, sum(p[1] for p in parts), self.pooled(parts)
 
     def prune(self, node, rows, w, used=frozenset(), again=True):
-        """Prune a subtree with these cases; return (weight, errors, expected errors)."""
+        """Prune a subtree with these cases; return (counts, errors, expected errors)."""
         node.counts = self.counts_of(rows, w)
         W = node.counts.sum()
         if node.is_leaf or W <= 0:
             node.make_leaf()
             e = W - node.counts.max() if W > 0 else 0.0
-            return W, e, self.leaf_cost(node.counts) if W > 0 else 0.0
+            return node.counts, e, self.leaf_cost(node.counts) if W > 0 else 0.0
         below = used | {node.feature} if self.kinds[node.feature] == "nominal" and not self.subset else used
         cases = self.divide(node, rows, w, keep=True)
         parts = [self.prune(c, r, v, below) for c, (r, v) in zip(node.children, cases, strict=True)]
         tree, leaf = self.pooled(parts), self.leaf_cost(node.counts)
-        sizes = np.array([p[0] for p in parts])
+        sizes = np.array([p[0].sum() for p in parts])
         big, branch = -1, math.inf
         for v, child in enumerate(node.children):
             same = child.feature == node.feature and self.kinds[node.feature] == "numeric"
@@ -403,7 +401,7 @@ class Grower:
         slack = RULES["slack"]
         if leaf <= min(branch, tree) + slack:
             node.make_leaf()
-            return W, W - node.counts.max(), leaf
+            return node.counts, W - node.counts.max(), leaf
         if branch <= tree + slack:
             self.n_raised += 1
             gained = W > 1.05 * sizes[big]
@@ -413,7 +411,7 @@ class Grower:
                 self.n_regrown += 1
                 self.grow_below(node, rows, w, used)
             return self.prune(node, rows, w, used, again=False)
-        return W, sum(p[1] for p in parts), tree
+        return node.counts, sum(p[1] for p in parts), tree
 
     def join(self, node):
         """Make one leaf of the leaves of the same class below each test of categories."""
@@ -472,10 +470,12 @@ class Grower:
         w = self.w[rows]
         self.root = self.grow(rows, w)
         self.prune(self.root, rows, w)
-        if RULES["joins"]:
+        if RULES["joins"] == "before":
             self.join(self.root)
         if self.global_pruning:
             self.prune_globally(self.root)
+        if RULES["joins"]:
+            self.join(self.root)
         self.prior = self.root.counts / self.root.counts.sum()
         return self
 
