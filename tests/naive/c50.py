@@ -22,6 +22,7 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_min": 0.1,
     "raise_same": False,
     "things": "present",
+    "bar": 3,
     "raises": "heaviest_inner",
     "joins": "after",
 }
@@ -264,10 +265,10 @@ class Grower:
 
     def nominal_test(self, f, table, W, Wk):
         sizes = table.sum(axis=1)
-        if (sizes >= self.min_cases - HAIR).sum() < 2:
-            return None
         whole = total_info(table.sum(axis=0))
         if not self.subset or len(table) <= 2:
+            if (sizes >= self.min_cases - HAIR).sum() < 2:
+                return None
             gain = (whole - total_info(table).sum()) / W
             return Test(f, float(gain), self.info_of(sizes, W), len(table) + 1, group=np.arange(len(table)))
         present = np.flatnonzero(sizes > 0)
@@ -301,13 +302,15 @@ class Grower:
                 best = gain / info, gain, info, [list(g) for g in groups]
             if k == 2:
                 break
-            own, pick = total_info(each), None
+            own, pick, largest = total_info(each), None, int(each.sum(axis=1).argmax())
             is_large = each.sum(axis=1) >= self.min_cases - HAIR
             for a in range(k):
                 both = total_info(each[a] + each[a + 1 :]) - own[a] - own[a + 1 :]
                 for d, loss in enumerate(both):
                     b = a + 1 + d
                     if is_large[a] and is_large[b] and is_large.sum() <= 2:
+                        continue
+                    if RULES["bar"] and is_large.sum() < RULES["bar"] and largest in (a, b):
                         continue
                     if pick is None or loss < pick[0] - 1e-9:
                         pick = loss, a, b
@@ -378,6 +381,8 @@ class Grower:
         below = used | {node.feature} if self.kinds[node.feature] == "nominal" and not self.subset else used
         cases = self.divide(node, rows, w, keep=True)
         parts = [self.prune(c, r, v, below) for c, (r, v) in zip(node.children, cases, strict=True)]
+        if RULES["joins"] == "local" and self.kinds[node.feature] == "nominal":
+            parts = self.join_own(node, parts)
         tree, leaf = self.pooled(parts), self.leaf_cost(node.counts)
         sizes = np.array([p[0].sum() for p in parts])
         big, branch = -1, math.inf
@@ -417,26 +422,33 @@ class Grower:
         """Make one leaf of the leaves of the same class below each test of categories."""
         for child in node.children:
             self.join(child)
-        if node.is_leaf or self.kinds[node.feature] != "nominal":
-            return
-        number, kept, place = np.arange(len(node.children)), [], {}
+        if not node.is_leaf and self.kinds[node.feature] == "nominal":
+            self.join_own(node)
+
+    def join_own(self, node, parts=None):
+        """Join leaves among the children of a node; return the (counts, errors, cost) of those that are left."""
+        number, kept, shares, left, place = np.arange(len(node.children)), [], [], [], {}
         for v, child in enumerate(node.children):
             is_empty = child.counts.sum() <= HAIR
             own = int((node if is_empty else child).counts.argmax()), is_empty and not self.subset
+            part = parts[v] if parts else None
             if child.is_leaf and own in place:
                 first = place[own]
                 kept[first].counts = kept[first].counts + child.counts
+                counts = kept[first].counts
                 shares[first] += node.shares[v]
+                if parts:
+                    left[first] = counts, left[first][1] + part[1], self.leaf_cost(counts)
                 number[v] = first
                 continue
             if child.is_leaf:
                 place[own] = len(kept)
-            if not kept:
-                shares = []
             number[v] = len(kept)
             kept.append(child)
             shares.append(node.shares[v])
+            left.append(part)
         node.children, node.shares, node.group = kept, np.array(shares), number[node.group]
+        return left
 
     def prune_globally(self, root):
         base = root.errors()
