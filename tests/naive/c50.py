@@ -21,8 +21,7 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "skip_pure": True,
     "raise_min": 0.1,
     "raise_same": False,
-    "things": "present",
-    "bar": 3,
+    "ties": ">=",
     "raises": "heaviest_inner",
     "joins": "after",
 }
@@ -272,45 +271,30 @@ class Grower:
             gain = (whole - total_info(table).sum()) / W
             return Test(f, float(gain), self.info_of(sizes, W), len(table) + 1, group=np.arange(len(table)))
         present = np.flatnonzero(sizes > 0)
-        n_things = {"present": len(present), "present+1": len(present) + 1, "levels": len(table), "levels+1": len(table) + 1, "merged": 0}[RULES["things"]]
         groups = [[int(v)] for v in present]
         sums = [table[v].copy() for v in present]
-        # values of the same shares
+        logs = stirling(len(groups))
+        best = self.scored(groups, sums, whole, logs, W, None)
         i = 0
-        while i < len(groups):
+        while i < len(groups):  # values of the same shares
             j = i + 1
             while j < len(groups):
-                if np.abs(sums[i] / sums[i].sum() - sums[j] / sums[j].sum()).max() <= 0.001:
+                if np.abs(sums[i] / sums[i].sum() - sums[j] / sums[j].sum()).max() <= 0.001 and len(groups) > 2:
                     groups[i] += groups.pop(j)
                     sums[i] = sums[i] + sums.pop(j)
                 else:
                     j += 1
             i += 1
-        n_things = n_things or len(groups)
-        if n_things not in self.logs:
-            self.logs[n_things] = stirling(n_things)
-        logs, best = self.logs[n_things], None
-        while True:
-            k = len(groups)
+        best = self.scored(groups, sums, whole, logs, W, best)
+        while len(groups) > 2:
             each = np.array(sums)
-            if k < 2:
-                break
-            gain = (whole - total_info(each).sum()) / W - logs[k] / W
-            info = self.info_of(each.sum(axis=1), W)
-            n_large = (each.sum(axis=1) >= self.min_cases - HAIR).sum()
-            if info > 0 and n_large >= 2 and (best is None or gain / info >= best[0]):
-                best = gain / info, gain, info, [list(g) for g in groups]
-            if k == 2:
-                break
-            own, pick, largest = total_info(each), None, int(each.sum(axis=1).argmax())
+            own, pick = total_info(each), None
             is_large = each.sum(axis=1) >= self.min_cases - HAIR
-            for a in range(k):
+            for a in range(len(groups)):
                 both = total_info(each[a] + each[a + 1 :]) - own[a] - own[a + 1 :]
                 for d, loss in enumerate(both):
                     b = a + 1 + d
                     if is_large[a] and is_large[b] and is_large.sum() <= 2:
-                        continue
-                    if RULES["bar"] and is_large.sum() < RULES["bar"] and largest in (a, b):
                         continue
                     if pick is None or loss < pick[0] - 1e-9:
                         pick = loss, a, b
@@ -319,6 +303,7 @@ class Grower:
             _, a, b = pick
             groups[a] += groups.pop(b)
             sums[a] = sums[a] + sums.pop(b)
+            best = self.scored(groups, sums, whole, logs, W, best)
         if best is None:
             return None
         _, gain, info, groups = best
@@ -328,6 +313,18 @@ class Grower:
         if (group < 0).any():  # levels without cases have a branch of their own
             group[group < 0] = len(groups)
         return Test(f, float(gain), info, len(groups) + 1, group=group)
+
+    def scored(self, groups, sums, whole, logs, W, best):
+        """Return (score, gain, information, groups) of a grouping, or of the best one before it."""
+        each = np.array(sums)
+        sizes = each.sum(axis=1)
+        info = self.info_of(sizes, W)
+        if info <= 0 or (sizes >= self.min_cases - HAIR).sum() < 2:
+            return best
+        gain = (whole - total_info(each).sum()) / W - logs[len(groups)] / W
+        if best is None or gain / info > best[0] or (RULES["ties"] == ">=" and gain / info >= best[0] - 1e-12):
+            return gain / info, gain, info, [list(g) for g in groups]
+        return best
 
     # --- pruning --------------------------------------------------------------------------------------------------
 
