@@ -22,6 +22,9 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_min": 0.1,
     "raise_same": False,
     "ties": ">=",
+    "global": "any",
+    "skips": True,
+    "together": True,
     "raises": "heaviest_inner",
     "joins": "after",
 }
@@ -463,16 +466,32 @@ class Grower:
                 n = node.n_leaves()
                 own = node.counts.sum() - node.counts.max()
                 more = own - node.errors()
-                found.append((more / max(n - 1, 1e-9), more, node))
+                if RULES["global"] == "any" or all(c.is_leaf for c in node.children):
+                    found.append((more / max(n - 1, 1e-9), more, node))
 
             look(root)
-            found = [one for one in found if extra + one[1] <= allowed + HAIR]
+            if RULES["skips"]:
+                found = [one for one in found if extra + one[1] <= allowed + HAIR]
             if not found:
                 break
             least = min(one[0] for one in found)
-            _, more, node = [one for one in found if one[0] <= least + 1e-9][-1]
-            extra += more
-            node.make_leaf()
+            ties = [one for one in found if one[0] <= least + 1e-6]
+            chosen, inside = [], set()
+            for _, more, node in reversed(ties):
+                if id(node) not in inside:
+                    chosen.append((more, node))
+                    stack = list(node.children)
+                    while stack:
+                        n = stack.pop()
+                        inside.add(id(n))
+                        stack += n.children
+            if not RULES["together"]:
+                chosen = chosen[:1]
+            if extra + sum(more for more, _ in chosen) > allowed + HAIR:
+                break
+            for more, node in chosen:
+                extra += more
+                node.make_leaf()
 
     def fit(self):
         rows = np.flatnonzero(self.w > 0)
