@@ -22,6 +22,9 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_min": 0.1,
     "raise_same": False,
     "ties": ">=",
+    "large": 2,
+    "first": True,
+    "equal": 0.001,
     "global": "any",
     "skips": True,
     "together": True,
@@ -277,12 +280,12 @@ class Grower:
         groups = [[int(v)] for v in present]
         sums = [table[v].copy() for v in present]
         logs = stirling(len(groups))
-        best = self.scored(groups, sums, whole, logs, W, None)
+        best = self.scored(groups, sums, whole, logs, W, None) if RULES["first"] else None
         i = 0
         while i < len(groups):  # values of the same shares
             j = i + 1
             while j < len(groups):
-                if np.abs(sums[i] / sums[i].sum() - sums[j] / sums[j].sum()).max() <= 0.001 and len(groups) > 2:
+                if np.abs(sums[i] / sums[i].sum() - sums[j] / sums[j].sum()).max() <= RULES["equal"] and len(groups) > 2:
                     groups[i] += groups.pop(j)
                     sums[i] = sums[i] + sums.pop(j)
                 else:
@@ -322,7 +325,7 @@ class Grower:
         each = np.array(sums)
         sizes = each.sum(axis=1)
         info = self.info_of(sizes, W)
-        if info <= 0 or (sizes >= self.min_cases - HAIR).sum() < 2:
+        if info <= 0 or (sizes >= self.min_cases - HAIR).sum() < RULES["large"]:
             return best
         gain = (whole - total_info(each).sum()) / W - logs[len(groups)] / W
         if best is None or gain / info > best[0] or (RULES["ties"] == ">=" and gain / info >= best[0] - 1e-12):
