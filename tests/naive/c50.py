@@ -23,6 +23,7 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_same": False,
     "ties": ">=",
     "large": 2,
+    "least": 2.0,
     "first": True,
     "equal": 0.001,
     "global": "any",
@@ -325,7 +326,7 @@ class Grower:
         each = np.array(sums)
         sizes = each.sum(axis=1)
         info = self.info_of(sizes, W)
-        if info <= 0 or (sizes >= self.min_cases - HAIR).sum() < RULES["large"]:
+        if info <= 0 or (sizes >= RULES["least"] - HAIR).sum() < RULES["large"]:
             return best
         gain = (whole - total_info(each).sum()) / W - logs[len(groups)] / W
         if best is None or gain / info > best[0] or (RULES["ties"] == ">=" and gain / info >= best[0] - 1e-12):
