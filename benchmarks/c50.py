@@ -51,16 +51,16 @@ def naive(data, given):
     """Return (leaves, labels, probabilities, text) of the plain twin."""
     control = given["control"] or {}
     X, y = data.X[data.train], data.y[data.train]
-    weight = None
+    costs = given["costs"] and given["costs"]["matrix"]
     grower = Grower(
-        X, y, data.kinds, data.n_levels, len(data.classes), weight=weight,
+        X, y, data.kinds, data.n_levels, len(data.classes), costs=costs,
         subset=control.get("subset", True), min_cases=control.get("minCases", 2),
         confidence=control.get("CF", 0.25), global_pruning=not control.get("noGlobalPruning", False),
     ).fit()  # fmt: skip
     asked = data.X[data.test][: len(given["pred_first_test_rows"])]
     shares = grower.shares_of(asked)
     names, levels = [one["name"] for one in data.schema], [one.get("levels") for one in data.schema]
-    return max(grower.root.n_leaves(), 1), shares.argmax(axis=1), shares, grower.text(names, levels, data.classes)
+    return max(grower.root.n_leaves(), 1), grower.labels_of(asked), shares, grower.text(names, levels, data.classes)
 
 
 def main(oracles, folder, only="", show="", *rules):
@@ -74,7 +74,7 @@ def main(oracles, folder, only="", show="", *rules):
     tables, totals = {}, np.zeros(4, int)
     for name, given in results.items():
         control = given["control"] or {}
-        if given["rules"] or given["trials"] > 1 or control.get("winnow") or given["costs"]:
+        if given["rules"] or given["trials"] > 1 or control.get("winnow"):
             continue
         if not any(part in name for part in only.split("|")):
             continue

@@ -23,6 +23,7 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_same": False,
     "ties": ">=",
     "large": 2,
+    "possible": "gaining",
     "least": 2.0,
     "first": True,
     "equal": 0.001,
@@ -109,11 +110,17 @@ class Grower:
     """C5.0 for one table."""
 
     def __init__(self, X, y, kinds, n_levels, n_classes, *, weight=None, subset=True, min_cases=2.0, confidence=0.25,
-                 global_pruning=True, factors=None):  # fmt: skip
+                 global_pruning=True, costs=None):  # fmt: skip
         self.X, self.y, self.kinds, self.n_levels, self.K = X, y, kinds, n_levels, n_classes
         self.w = np.ones(len(y)) if weight is None else np.asarray(weight, float)
         self.subset, self.min_cases, self.global_pruning = subset, float(min_cases), global_pruning
-        self.N = len(y)
+        self.N, self.costs, self.factors = len(y), costs, None
+        if costs is not None and n_classes == 2:  # rows count as what it costs to take them for the other class
+            share = self.counts_of(np.arange(len(y)), self.w) / self.w.sum()
+            each = np.array([costs[1][0], costs[0][1]], float)
+            self.factors = each / (share @ each)
+            self.w = self.w * self.factors[y]
+            self.min_cases *= min(self.factors)
         self.log_confidence = math.log(confidence)
         self.confidence = confidence
         self.z = float(np.interp(confidence, TAILS, DEVIATES))
@@ -177,11 +184,13 @@ class Grower:
         return out
 
     def choose(self, rows, w, used):
-        W, tests = w.sum(), []
+        W, tests, n_possible = w.sum(), [], 0
         for f in range(self.X.shape[1]):
             if f in used:
                 continue
             test = self.test_of(f, rows, w)
+            if test is not None:
+                n_possible += 1
             if test is not None and test.gain > 0 and test.info > 0:
                 tests.append(test)
         if not tests:
@@ -189,7 +198,7 @@ class Grower:
         is_wide = [self.kinds[t.feature] == "nominal" and self.n_levels[t.feature] >= 0.3 * self.N for t in tests]
         narrow = [t for t, wide in zip(tests, is_wide, strict=True) if not wide] or tests
         a, b = self.min_gain
-        floor = a * sum(t.gain for t in narrow) / len(narrow) + b * math.log2(len(tests)) / W
+        floor = a * sum(t.gain for t in narrow) / len(narrow) + b * math.log2(n_possible if RULES["possible"] == "legal" else self.X.shape[1] if RULES["possible"] == "all" else len(tests)) / W
         best = None
         for t in tests:
             if t.gain < 0.999 * floor or t.info <= 0:
@@ -508,8 +517,21 @@ class Grower:
             self.prune_globally(self.root)
         if RULES["joins"]:
             self.join(self.root)
+        if self.factors is not None:
+            self.unweigh(self.root)
         self.prior = self.root.counts / self.root.counts.sum()
         return self
+
+    def unweigh(self, node):
+        """Count the cases of a subtree as they were before costs."""
+        node.counts = node.counts / self.factors
+        for child in node.children:
+            self.unweigh(child)
+
+    def labels_of(self, X):
+        """Return the likeliest class of each row, or that of least cost."""
+        shares = self.shares_of(X)
+        return shares.argmax(axis=1) if self.costs is None else (shares @ np.array(self.costs).T).argmin(axis=1)
 
     # --- answers --------------------------------------------------------------------------------------------------
 
