@@ -23,6 +23,8 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_same": False,
     "ties": ">=",
     "large": 2,
+    "costs_global": True,
+    "scales": True,
     "possible": "gaining",
     "least": 2.0,
     "first": True,
@@ -120,7 +122,7 @@ class Grower:
             each = np.array([costs[1][0], costs[0][1]], float)
             self.factors = each / (share @ each)
             self.w = self.w * self.factors[y]
-            self.min_cases *= min(self.factors)
+            self.min_cases *= min(self.factors) if RULES["scales"] else 1.0
         self.log_confidence = math.log(confidence)
         self.confidence = confidence
         self.z = float(np.interp(confidence, TAILS, DEVIATES))
@@ -513,20 +515,21 @@ class Grower:
         self.prune(self.root, rows, w)
         if RULES["joins"] == "before":
             self.join(self.root)
-        if self.global_pruning:
+        if self.global_pruning and (self.factors is None or RULES["costs_global"]):
             self.prune_globally(self.root)
         if RULES["joins"]:
             self.join(self.root)
         if self.factors is not None:
-            self.unweigh(self.root)
+            self.recount(self.root, rows, w / self.factors[self.y[rows]])
         self.prior = self.root.counts / self.root.counts.sum()
         return self
 
-    def unweigh(self, node):
-        """Count the cases of a subtree as they were before costs."""
-        node.counts = node.counts / self.factors
-        for child in node.children:
-            self.unweigh(child)
+    def recount(self, node, rows, w):
+        """Count other weights of the cases of a subtree."""
+        node.counts = self.counts_of(rows, w)
+        if not node.is_leaf:
+            for child, (own_rows, own_w) in zip(node.children, self.divide(node, rows, w, keep=True), strict=True):
+                self.recount(child, own_rows, own_w)
 
     def labels_of(self, X):
         """Return the likeliest class of each row, or that of least cost."""
