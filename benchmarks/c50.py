@@ -60,7 +60,7 @@ def naive(data, given):
     asked = data.X[data.test][: len(given["pred_first_test_rows"])]
     shares = grower.shares_of(asked)
     names, levels = [one["name"] for one in data.schema], [one.get("levels") for one in data.schema]
-    return max(grower.root.n_leaves(), 1), grower.labels_of(asked), shares, grower.text(names, levels, data.classes)
+    return max(grower.root.n_leaves(not grower.subset), 1), grower.labels_of(asked), shares, grower.text(names, levels, data.classes)
 
 
 def main(oracles, folder, only="", show="", *rules):

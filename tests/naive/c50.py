@@ -23,6 +23,10 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_same": False,
     "ties": ">=",
     "large": 2,
+    "last": False,
+    "large_is": "min",
+    "keeps_two": True,
+    "reuse": True,
     "costs_global": True,
     "scales": True,
     "possible": "gaining",
@@ -72,7 +76,7 @@ class Node:
         """Return the number of leaves that have cases."""
         if self.is_leaf:
             return int(self.counts.sum() > HAIR or counts_empty)
-        return sum(child.n_leaves(counts_empty or self.group is not None) for child in self.children)
+        return sum(child.n_leaves(counts_empty) for child in self.children)
 
     def errors(self):
         """Return the weight of the cases that the leaves below label wrongly."""
@@ -307,14 +311,14 @@ class Grower:
         while len(groups) > 2:
             each = np.array(sums)
             own, pick = total_info(each), None
-            is_large = each.sum(axis=1) >= self.min_cases - HAIR
+            is_large = each.sum(axis=1) >= (self.min_cases if RULES["large_is"] == "min" else RULES["least"]) - HAIR
             for a in range(len(groups)):
                 both = total_info(each[a] + each[a + 1 :]) - own[a] - own[a + 1 :]
                 for d, loss in enumerate(both):
                     b = a + 1 + d
-                    if is_large[a] and is_large[b] and is_large.sum() <= 2:
+                    if RULES["keeps_two"] and is_large[a] and is_large[b] and is_large.sum() <= 2:
                         continue
-                    if pick is None or loss < pick[0] - 1e-9:
+                    if pick is None or loss < pick[0] - 1e-9 or (RULES["last"] and loss <= pick[0] + 1e-9):
                         pick = loss, a, b
             if pick is None:
                 break
