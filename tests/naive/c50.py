@@ -23,6 +23,7 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_same": False,
     "ties": ">=",
     "large": 2,
+    "collapse": -1e-3,
     "last": False,
     "large_is": "min",
     "keeps_two": True,
@@ -155,7 +156,7 @@ class Grower:
             values = self.values[test.feature]
             node.threshold = values[np.searchsorted(values, test.threshold, side="right") - 1]
         self.grow_below(node, rows, w, used)
-        if sum(child.errors() for child in node.children) >= W - node.counts.max() - 1e-3:
+        if sum(child.errors() for child in node.children) >= W - node.counts.max() + RULES["collapse"]:
             node.make_leaf()
         return node
 
