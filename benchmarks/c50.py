@@ -60,7 +60,12 @@ def naive(data, given):
     asked = data.X[data.test][: len(given["pred_first_test_rows"])]
     shares = grower.shares_of(asked)
     names, levels = [one["name"] for one in data.schema], [one.get("levels") for one in data.schema]
-    return max(grower.root.n_leaves(not grower.subset), 1), grower.labels_of(asked), shares, grower.text(names, levels, data.classes)
+    return (
+        max(grower.root.n_leaves(not grower.subset), 1),
+        grower.labels_of(asked),
+        shares,
+        grower.text(names, levels, data.classes),
+    )
 
 
 def main(oracles, folder, only="", show="", *rules):
@@ -99,7 +104,9 @@ def main(oracles, folder, only="", show="", *rules):
         if show == "show":
             print("\n".join(text))
             print(given.get("output", "")[:3000].partition("Evaluation")[0])
-    print(f"{totals[0]} trees: same leaves {totals[1]}; rows {totals[2]} of {totals[3]} ({totals[2] / max(totals[3], 1):.2%})")
+    print(
+        f"{totals[0]} trees: same leaves {totals[1]}; rows {totals[2]} of {totals[3]} ({totals[2] / max(totals[3], 1):.2%})"
+    )
 
 
 if __name__ == "__main__":

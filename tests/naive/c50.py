@@ -18,16 +18,16 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "pool": "U",
     "slack": 0.1,
     "regrow": True,
-    "skip_pure": True,
     "raise_min": 0.1,
     "raise_same": False,
     "ties": ">=",
     "large": 2,
+    "bits": 0.003,
+    "gains": 0.0,
     "collapse": -1e-3,
     "last": False,
     "large_is": "min",
     "keeps_two": True,
-    "reuse": True,
     "costs_global": True,
     "scales": True,
     "possible": "gaining",
@@ -198,14 +198,30 @@ class Grower:
             test = self.test_of(f, rows, w)
             if test is not None:
                 n_possible += 1
-            if test is not None and test.gain > 0 and test.info > 0:
+            if (
+                test is not None
+                and test.gain > RULES["gains"]
+                and test.gain * w.sum() > RULES["bits"]
+                and test.info > 0
+            ):
                 tests.append(test)
         if not tests:
             return None
         is_wide = [self.kinds[t.feature] == "nominal" and self.n_levels[t.feature] >= 0.3 * self.N for t in tests]
         narrow = [t for t, wide in zip(tests, is_wide, strict=True) if not wide] or tests
         a, b = self.min_gain
-        floor = a * sum(t.gain for t in narrow) / len(narrow) + b * math.log2(n_possible if RULES["possible"] == "legal" else self.X.shape[1] if RULES["possible"] == "all" else len(tests)) / W
+        floor = (
+            a * sum(t.gain for t in narrow) / len(narrow)
+            + b
+            * math.log2(
+                n_possible
+                if RULES["possible"] == "legal"
+                else self.X.shape[1]
+                if RULES["possible"] == "all"
+                else len(tests)
+            )
+            / W
+        )
         best = None
         for t in tests:
             if t.gain < 0.999 * floor or t.info <= 0:
@@ -302,7 +318,10 @@ class Grower:
         while i < len(groups):  # values of the same shares
             j = i + 1
             while j < len(groups):
-                if np.abs(sums[i] / sums[i].sum() - sums[j] / sums[j].sum()).max() <= RULES["equal"] and len(groups) > 2:
+                if (
+                    np.abs(sums[i] / sums[i].sum() - sums[j] / sums[j].sum()).max() <= RULES["equal"]
+                    and len(groups) > 2
+                ):
                     groups[i] += groups.pop(j)
                     sums[i] = sums[i] + sums.pop(j)
                 else:
@@ -387,7 +406,9 @@ class Grower:
         if node.is_leaf or n <= 0:
             e = n - counts.max() if n > 0 else 0.0
             return counts, e, (e + self.extra(n, e) if n > 0 else 0.0)
-        parts = [self.cost_through(c, r, v) for c, (r, v) in zip(node.children, self.divide(node, rows, w), strict=True)]
+        parts = [
+            self.cost_through(c, r, v) for c, (r, v) in zip(node.children, self.divide(node, rows, w), strict=True)
+        ]
         return counts, sum(p[1] for p in parts), self.pooled(parts)
 
     def prune(self, node, rows, w, used=frozenset(), again=True):
