@@ -146,7 +146,7 @@ class Grower:
     def grow(self, rows, w, used=frozenset()):
         node = Node(self.counts_of(rows, w))
         W = node.counts.sum()
-        if node.counts.max() >= 0.999 * W or W < 2 * self.min_cases - HAIR:
+        if node.counts.max() >= 0.999 * W or 2 * self.min_cases - HAIR > W:
             return node
         test = self.choose(rows, w, used)
         if test is None:
@@ -370,14 +370,14 @@ class Grower:
 
     # --- pruning --------------------------------------------------------------------------------------------------
 
-    def extra(self, n, e):
+    def extra_errors(self, n, e):
         if n <= 0:
             return 0.0
         none = -n * math.expm1(self.log_confidence / n)
         if e < 1e-6:
             return none
         if e < 0.9999:
-            return none + e * (self.extra(n, 1.0) - none)
+            return none + e * (self.extra_errors(n, 1.0) - none)
         if e + 0.5 >= n:
             return 0.67 * (n - e)
         z2 = self.z * self.z
@@ -387,7 +387,7 @@ class Grower:
     def leaf_cost(self, counts):
         n = counts.sum()
         e = n - counts.max() if n > 0 else 0.0
-        return e + self.extra(n, e)
+        return e + self.extra_errors(n, e)
 
     def pooled(self, parts):
         """Return the expected errors of subtrees, given (counts, errors, cost); small ones are one leaf."""
@@ -405,7 +405,7 @@ class Grower:
         n = counts.sum()
         if node.is_leaf or n <= 0:
             e = n - counts.max() if n > 0 else 0.0
-            return counts, e, (e + self.extra(n, e) if n > 0 else 0.0)
+            return counts, e, (e + self.extra_errors(n, e) if n > 0 else 0.0)
         parts = [
             self.cost_through(c, r, v) for c, (r, v) in zip(node.children, self.divide(node, rows, w), strict=True)
         ]
@@ -431,9 +431,8 @@ class Grower:
             same = child.feature == node.feature and self.kinds[node.feature] == "numeric"
             if child.is_leaf or sizes[v] < RULES["raise_min"] * W or (same and not RULES["raise_same"]):
                 continue
-            if RULES["raises"] == "heaviest":
-                if sizes[v] < sizes.max() - 1e-9:
-                    continue
+            if RULES["raises"] == "heaviest" and sizes[v] < sizes.max() - 1e-9:
+                continue
             if RULES["raises"] == "heaviest_inner":
                 if big < 0 or sizes[v] >= sizes[big]:
                     big = v
@@ -450,7 +449,7 @@ class Grower:
             return node.counts, W - node.counts.max(), leaf
         if branch <= tree + slack:
             self.n_raised += 1
-            gained = W > 1.05 * sizes[big]
+            gained = 1.05 * sizes[big] < W
             node.become(child)
             node.counts = self.counts_of(rows, w)
             if gained and again and RULES["regrow"]:
@@ -499,7 +498,7 @@ class Grower:
         while not root.is_leaf:
             found = []
 
-            def look(node):
+            def look(node, found=found):
                 if node.is_leaf:
                     return
                 for c in node.children:
