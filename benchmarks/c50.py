@@ -105,7 +105,8 @@ def main(oracles, folder, only="", show="", *rules):
             print("\n".join(text))
             print(given.get("output", "")[:3000].partition("Evaluation")[0])
     print(
-        f"{totals[0]} trees: same leaves {totals[1]}; rows {totals[2]} of {totals[3]} ({totals[2] / max(totals[3], 1):.2%})"
+        f"{totals[0]} trees: same leaves {totals[1]}; "
+        f"rows {totals[2]} of {totals[3]} ({totals[2] / max(totals[3], 1):.2%})"
     )
 
 
