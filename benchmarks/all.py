@@ -28,6 +28,7 @@ TREES = (
     "classes",
     "categories",
     "c45",
+    "c50",
     "multiway",
     "start",
     "shell",

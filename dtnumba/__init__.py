@@ -4,7 +4,7 @@
 * One tree of random thresholds: ExtraTreeClassifier, ExtraTreeRegressor.
 * Many trees, of rows drawn at random: RandomForestClassifier, RandomForestRegressor.
 * Many trees, of random thresholds: ExtraTreesClassifier, ExtraTreesRegressor.
-* Quinlan's learners: ID3Classifier, C45Classifier.
+* Quinlan's learners: ID3Classifier, C45Classifier, C50Classifier.
 * Wide trees, each node split by a test of significance: CHAIDClassifier, CHAIDRegressor.
 * Rules as models: RuleSetClassifier, DecisionListClassifier.
 * Smaller models: the function prune, and pruners. How good a model is: validation. Written another way: export.
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from dtnumba import validation as validation
     from dtnumba.estimators.bases.estimator import NotFittedError as NotFittedError
     from dtnumba.estimators.c45 import C45Classifier as C45Classifier
+    from dtnumba.estimators.c50 import C50Classifier as C50Classifier
     from dtnumba.estimators.chaid import CHAIDClassifier as CHAIDClassifier
     from dtnumba.estimators.chaid import CHAIDRegressor as CHAIDRegressor
     from dtnumba.estimators.decision_list import DecisionListClassifier as DecisionListClassifier
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
 # Where each name stands: modules are read when they are asked for, not all at every start.
 _HOME = {
     "C45Classifier": "estimators.c45",
+    "C50Classifier": "estimators.c50",
     "CHAIDClassifier": "estimators.chaid",
     "CHAIDRegressor": "estimators.chaid",
     "DecisionListClassifier": "estimators.decision_list",

@@ -7,6 +7,7 @@ from strategies import interpreted_only
 import dtnumba
 from dtnumba import (
     C45Classifier,
+    C50Classifier,
     CHAIDClassifier,
     CHAIDRegressor,
     DecisionListClassifier,
@@ -73,6 +74,8 @@ KINDS = {
     "c45": (C45Classifier(min_objects=1, **CATEGORIES), "labels", object),
     "c45, float32": (C45Classifier(min_objects=1, prune=None), "labels", np.float32),
     "c45, laplace": (C45Classifier(laplace=True, subset=True, **CATEGORIES), "labels", object),
+    "c50": (C50Classifier(**CATEGORIES), "labels", object),
+    "c50, costs": (C50Classifier(subset=False, confidence=1.0, **COSTS, **CATEGORIES), "labels", object),
     "chaid": (CHAIDClassifier(min_parent=5, min_child=2, alpha_split=0.9, alpha_merge=0.9), "labels", object),
     "chaid, a number": (CHAIDRegressor(min_parent=5, min_child=2, alpha_split=0.9, alpha_merge=0.9), "number", object),
     "forest": (RandomForestClassifier(**FOREST, **CATEGORIES), "labels", object),

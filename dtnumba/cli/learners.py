@@ -22,6 +22,7 @@ SHORT = {
     "extra_trees": "ExtraTrees",
     "id3": "ID3",
     "c45": "C45",
+    "c50": "C50",
     "chaid": "CHAID",
     "rules": "RuleSet",
     "list": "DecisionList",

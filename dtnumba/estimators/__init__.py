@@ -4,6 +4,8 @@ decision_tree  DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifie
 forest         RandomForest and ExtraTrees, for classes and for numbers
 id3            ID3Classifier
 c45            C45Classifier
+c50            C50Classifier
+c50_tree       its single tree, which boosting and rules are made of, too
 chaid          CHAIDClassifier, CHAIDRegressor
 rule_set       RuleSetClassifier
 decision_list  DecisionListClassifier

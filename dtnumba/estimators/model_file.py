@@ -146,6 +146,7 @@ _FOREST_OF_NUMBERS = _Stores("forest", _SEEN | _FOREST, _NAMES | _MEASURED | _VA
 
 LEARNERS = {
     "C45Classifier": _Stores("c45", _SEEN | _CLASSES | _TREE, _NAMES),
+    "C50Classifier": _Stores("c50", _SEEN | _CLASSES | _TREE, _NAMES),
     "CHAIDClassifier": _Stores("chaid", _SEEN | _CLASSES | _TREE | _CHAID, _NAMES),
     "CHAIDRegressor": _Stores("chaid", _SEEN | _TREE | _CHAID, _NAMES),
     "DecisionListClassifier": _Stores("decision_list", _SEEN | _CLASSES | _RULES, _NAMES),

@@ -118,6 +118,7 @@ _RECIPES = [
       for recipe in _of_tree(kind + end)),
     Recipe("C45Classifier", "numbers", _classes(3)),
     Recipe("C45Classifier", "numbers and categories", _categories(3, 3)),
+    Recipe("C50Classifier", "numbers and categories", _categories(3, 3)),
     Recipe("ID3Classifier", "categories", _categories(3, _COLUMNS)),
     Recipe("CHAIDClassifier", "classes", _categories(3, 3)),
     Recipe("CHAIDRegressor", "a number", _categories(0, 3)),

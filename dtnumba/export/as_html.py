@@ -124,6 +124,7 @@ def _data(model: Any, read_model: ReadTrees, n_trees: int) -> dict[str, Any]:
         "votingCosts": None if rule is None or not is_hard else rule.costs.tolist(),
         "costs": None if own is None else own.costs.tolist(),
         "labelFrom": read_model.label_from,
+        "prior": None if read_model.prior is None else read_model.prior.tolist(),
         "impurity": "Impurity",
         "columns": node_columns(read_model, model, n_trees),
     }

@@ -11,9 +11,11 @@ from dtnumba.export.languages.source import ExportedText, literals
 from dtnumba.export.reading import ReadTrees, codes_of, read
 from dtnumba.export.replay import AskedRows, Replies, model_answers
 from dtnumba.prediction.forest_view import ForestView
+from dtnumba.prediction.fractional import probabilities_of
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.rules.layout import Conditions, Rules
 from dtnumba.rules.view import RuleList
+from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.costs import LeastCost
 from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between
 from dtnumba.tables.labels import Labels, Values
@@ -77,6 +79,8 @@ def json(model: Any, indent: int | None = None) -> JsonText:
     if isinstance(found, ReadTrees):
         content["voting"] = model.voting if found.is_mean else None
         content["trees"] = _of_trees(model.trees_)
+        if found.prior is not None:
+            content["adds_prior"] = True
         if found.label_from:
             content["shares"] = _of_value(model._speaking().trees.value)  # noqa: SLF001  corrected ones
     else:
@@ -237,6 +241,7 @@ class JsonModel:
         else:
             sizes = [1] * self.n_outputs_
         self.sizes, self._by_votes = sizes, bool(content.get("by_votes"))
+        self.adds_prior = bool(content.get("adds_prior"))
         if "rules" in content:
             rules = _read_rules(content["rules"])
             seen = self.columns_seen
@@ -290,6 +295,8 @@ class JsonModel:
     def _totals(self, table: Table) -> NDArray[np.float64]:
         if self.voting is not None:
             return self.forest_.means(table, self._voting(), None)
+        if self.adds_prior:
+            return np.asarray(probabilities_of(table, self.tree_.trees, n_workers(None)))
         shares = self._shown.shares(table) if hasattr(self, "classes_") else [self._shown.numbers(table)]
         return np.concatenate(shares, axis=1)
 
@@ -306,7 +313,9 @@ class JsonModel:
             if self._by_votes:
                 codes = np.where(answer == rules.n_rules, rules.default, votes.argmax(axis=1))
             return np.asarray(self.classes_[codes])
-        if self.voting is None:
+        if self.adds_prior:
+            codes = codes_of(self._totals(table), self.sizes, self.label_rule)
+        elif self.voting is None:
             codes = self.tree_.label_codes(table, None, self.label_rule)
         else:
             totals, rule = self._totals(table), self.label_rule if self.voting == "soft" else None

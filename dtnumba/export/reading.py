@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dtnumba.prediction.fractional import with_prior
 from dtnumba.rules.text import names_of
 from dtnumba.tables.costs import LeastCost, commonest
 from dtnumba.trees.layout import BY_SHARE, LEAF, STAYS, last_children, n_entries, node_values
@@ -58,6 +59,8 @@ class ReadTrees(NamedTuple):
 
     A row of an answer is the sum over the trees of what their leaves say, begun with ``begin``, divided by their number
     where ``is_mean``; where ``says_second``, it is the share of the second of two classes, and the first has the rest.
+    Where there is a ``prior``, the cases of leaves stand behind the shares, and (share * cases + prior) / (cases + 1)
+    is said of a row.
     """
 
     columns: Columns
@@ -70,6 +73,7 @@ class ReadTrees(NamedTuple):
     rule: LeastCost | None  # by which shares are labelled; None: the largest, the first on ties
     label_from: int  # the first column of what is said that labels come from: behind the shares, of corrected shares
     late_votes: Any  # "hard" or a LeastCost where each tree votes for a label of a mixture of leaves, else None
+    prior: NDArray[np.float64] | None = None
 
     @property
     def is_shared(self) -> bool:
@@ -174,14 +178,18 @@ def _read_trees(model: Any, bits: int) -> ReadTrees:
     seconds = is_joined and says_second(given, columns.sizes)
     said, label_from = value[:, 1:] if seconds else value, 0
     speaking = getattr(model, "_speaking", None)
-    if not is_mean and speaking is not None and speaking() is not model.tree_:  # shares are corrected, labels are not
+    prior = value[0] if getattr(model, "adds_prior", False) else None
+    if prior is not None:
+        said = np.column_stack([value, given.weight])
+        codes = codes_of(with_prior(said, prior), columns.sizes, rule)
+    elif not is_mean and speaking is not None and speaking() is not model.tree_:  # shares are corrected, labels are not
         said, label_from = np.concatenate([np.asarray(node_values(speaking().trees)), value], axis=1), value.shape[1]
     begin = 0.0 if not is_joined or is_few else -0.0
     if is_mean and voting != "soft":
         rule = None  # votes are for labels already
-    return ReadTrees(
-        columns, asked[bits], np.ascontiguousarray(said), codes, is_mean, seconds, begin, rule, label_from, late_votes
-    )
+    said = np.ascontiguousarray(said)
+    own = is_mean, seconds, begin, rule, label_from, late_votes, prior
+    return ReadTrees(columns, asked[bits], said, codes, *own)
 
 
 def codes_of(shares: NDArray[np.float64], sizes: Sequence[int], rule: LeastCost | None) -> NDArray[np.int64]:
@@ -205,6 +213,8 @@ def _read_rules(model: Any, bits: int) -> ReadRules:
 def answers_of(read_model: ReadTrees, totals: NDArray[np.float64]) -> tuple[NDArray[np.int64] | None, NDArray[Any]]:
     """Return labels (None of numbers) and shares or numbers of rows, by the sums of what their trees say."""
     totals = totals / read_model.trees.n_trees if read_model.is_mean else totals
+    if read_model.prior is not None:
+        totals = with_prior(totals, read_model.prior)
     if read_model.says_second:
         totals = np.concatenate([1.0 - totals, totals], axis=1)
     width, sizes = read_model.columns.width, read_model.columns.sizes

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MISSING_POLICIES = {"learned": 0, "branch": 1, "majority": 2, "fractional": 3, "surrogate": 4, "error": 2}
 CATEGORICAL_SPLITS = {"subset": 0, "multiway": 1, "one_vs_rest": 2}
-MERGED = "merged"  # groups of categories, of a learner of its own
+MERGED, GROUPED = "merged", "grouped"  # groups of categories, of learners of their own
 NUMERIC_SPLITS = {"threshold": 0, "interval": 1, "multiway": 2}
 
 

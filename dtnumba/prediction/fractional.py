@@ -89,6 +89,21 @@ def forest_values(table, trees, workers, n_classes, voting):
         yield values
 
 
+def with_prior(said, prior):
+    """Return probabilities of rows, of their shares and, in the last column, the cases in the leaves they come to.
+
+    One case more, of the shares ``prior``, is added to these.
+    """
+    cases = said[:, -1:]
+    return (said[:, :-1] * cases + prior) / (cases + 1.0)
+
+
+def probabilities_of(table, trees, workers):
+    """Return the probability of each class for every row: those of its leaves and one case of the root's shares."""
+    said = trees._replace(value=np.column_stack([trees.value, trees.weight]))
+    return with_prior(mixtures_of(table, said, workers)[0], trees.value[0])
+
+
 def mixtures_of(table, trees, workers, tree=0, out=None):
     """Return what the leaves of a tree say of every row, mixed, and the leaf of the row's largest part."""
     value_of_node, last = np.ascontiguousarray(node_values(trees)), last_children(trees)

@@ -94,7 +94,7 @@ class ErrorBased(Pruner):
         return cut_where_cheaper(context.trees, context.levels, np.concatenate(expected), slack=SLACK)
 
     def _costs(self) -> Costs:
-        z, high = _normal(float(self.confidence), is_table=self.estimate == "release8")
+        z, high = normal_quantile(float(self.confidence), is_table=self.estimate == "release8")
         adds = _adds(float(self.confidence), self.estimate)
         return Costs(math.log(self.confidence), z, high, SLACK, raises=True, adds=adds)
 
@@ -147,7 +147,7 @@ def extra_errors(n: Any, errors: Any, confidence: float, estimate: str = "releas
         return np.asarray(n * binomial_upper(n.ravel(), errors.ravel(), confidence).reshape(n.shape) - errors)
     if not _adds(confidence, estimate):
         return np.zeros(n.shape)
-    z, high = _normal(confidence, is_table=estimate == "release8")
+    z, high = normal_quantile(confidence, is_table=estimate == "release8")
     extra = np.empty(n.size)
     extra_of_leaves(math.log(confidence), z, high, n.flatten(), errors.flatten(), extra)
     return extra.reshape(n.shape)
@@ -158,7 +158,7 @@ def _adds(confidence: float, estimate: str) -> bool:
     return estimate != "j48" or confidence <= 0.5
 
 
-def _normal(confidence: float, *, is_table: bool) -> tuple[float, float]:
+def normal_quantile(confidence: float, *, is_table: bool) -> tuple[float, float]:
     """Return the quantile, and the share of the rest that is added where nearly all rows are errors."""
     if is_table:
         return float(np.interp(confidence, _TAILS, _DEVIATES)), 0.67

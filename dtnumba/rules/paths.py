@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dtnumba.prediction.fractional import with_prior
 from dtnumba.rules.layout import LEVELS, OUTSIDE, RANGE, Condition
 from dtnumba.trees.layout import LEAF, STAYS, last_children, node_values
 
@@ -47,7 +48,10 @@ def labelled_paths(model: Any) -> list[LabelledPath]:
     trees, levels = model.trees_, model.columns_seen.levels
     paths = paths_of(trees, lambda j: 0 if levels is None or levels[j] is None else len(levels[j]))
     nodes = [path.node for path in paths]
-    outcomes = outcomes_of(model, node_values(trees)[nodes])
+    said = node_values(trees)
+    if getattr(model, "adds_prior", False):
+        said = with_prior(np.column_stack([said, trees.weight]), said[0])
+    outcomes = outcomes_of(model, said[nodes])
     return [LabelledPath(path.tests, int(k), path.node) for path, k in zip(paths, outcomes, strict=True)]
 
 

@@ -4,7 +4,7 @@
 import numpy as np
 
 from dtnumba.runtime.kernels import kernel
-from dtnumba.trees.layout import LEAF, count_up, starts_of
+from dtnumba.trees.layout import LEAF, RAGGED, count_up, starts_of
 
 
 @kernel
@@ -51,3 +51,24 @@ def ragged_of_rows(rows, n_nodes, dtype):
         lengths[node] = len(entries)
     entries = [np.zeros(0, dtype), *(rows[node] for node in sorted(rows))]
     return starts_of(lengths), np.concatenate(entries).astype(dtype)
+
+
+_BY_NODE = ("feature", "threshold", "missing_left", "value", "n_samples", "weight", "impurity", "gain")
+
+
+def in_canonical_order(trees):
+    """Return one tree without surrogates in its canonical numbers, whatever the order its nodes stand in."""
+    m = trees.n_nodes
+    fan = np.where(trees.feature == LEAF, 0, trees.right - trees.left + 1).astype(np.int64)
+    order, left, stack = (np.empty(m + 1, np.int64) for _ in range(3))
+    m = number_general(trees.left.astype(np.int64), fan, order, left, stack)
+    order, left = order[:m], left[:m]
+    columns = {name: getattr(trees, name)[order] for name in _BY_NODE}
+    for start, name in RAGGED:
+        begin, entries = getattr(trees, start), getattr(trees, name)
+        if len(begin) > 1:
+            columns[start], places = ragged(begin[:-1][order], np.diff(begin)[order])
+            columns[name] = entries[places]
+    last = np.where(left == LEAF, LEAF, left + fan[order] - 1)
+    columns |= {"left": left.astype(np.int32), "right": last.astype(np.int32), "root": np.array([0, m], np.int64)}
+    return trees._replace(share=trees.share[order] if len(trees.share) else trees.share, **columns)

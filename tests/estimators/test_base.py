@@ -10,6 +10,7 @@ import pytest
 import dtnumba
 from dtnumba import (
     C45Classifier,
+    C50Classifier,
     DecisionListClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -164,7 +165,10 @@ def test_a_pickle_of_another_version_is_read_with_a_warning(model, monkeypatch):
     assert copy.copy(again).predict([[0]]).tolist() == [0]  # without a word: this version has made it
 
 
-@pytest.mark.parametrize("learner", [RuleSetClassifier, DecisionListClassifier], ids=lambda cls: cls.__name__)
+READ_VALUES = [C50Classifier, RuleSetClassifier, DecisionListClassifier]
+
+
+@pytest.mark.parametrize("learner", READ_VALUES, ids=lambda cls: cls.__name__)
 def test_codes_are_refused_by_who_reads_values(learner):
     table = bin_batches(lambda: iter([np.arange(6.0)[:, None]]))
     with pytest.raises(TypeError, match=f"X is a BinnedTable, which holds codes, and {learner.__name__} reads values"):

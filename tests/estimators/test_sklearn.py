@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dtnumba import (
     C45Classifier,
+    C50Classifier,
     CHAIDClassifier,
     CHAIDRegressor,
     DecisionListClassifier,
@@ -61,7 +62,7 @@ with warnings.catch_warnings():
     all_checks = parametrize_with_checks(
         [tree(max_bins=bins) for tree in TREES for bins in (None, 255)]
         + [forest(n_estimators=3) for forest in FORESTS]
-        + [C45Classifier(), ID3Classifier()]
+        + [C45Classifier(), C50Classifier(), ID3Classifier()]
         + [chaid(min_parent=4, min_child=2) for chaid in (CHAIDClassifier, CHAIDRegressor)]
         + [RuleSetClassifier(), DecisionListClassifier()],
         expected_failed_checks=expected_to_fail,

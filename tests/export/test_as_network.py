@@ -12,7 +12,8 @@ from strategies import examples, interpreted_only
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export
 
 pytestmark = pytest.mark.small
-NOT = {name for name in KINDS if name.startswith(("forest", "extra trees", "regression forest", "c45", "fractional"))}
+NOT = {name for name in KINDS if name.startswith(("forest", "extra trees", "regression forest", "c45", "c50"))}
+NOT |= {name for name in KINDS if name.startswith("fractional")}
 NOT |= {"surrogates", "surrogates, numbers", "rules", "rules, votes", "decision list"}
 
 

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.small
 without = pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is not installed")
 HERE = ["sqlite", pytest.param("duckdb", marks=without)]
 NO_TABLE = {"fractional", "fractional, a number", "surrogates", "surrogates, numbers", "c45", "c45, float32"}
+NO_TABLE |= {"c50", "c50, costs"}
 NO_TABLE |= {"forest, fractional", "forest, surrogates", "c45, laplace", "rules", "rules, votes", "decision list"}
 
 

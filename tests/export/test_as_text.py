@@ -29,6 +29,7 @@ def test_every_node_has_a_line(name):
 
 OUTPUTS = ("tree, two outputs", "regression, two outputs", "forest, two outputs", "extra trees, numbers")
 MANY = ("intervals", "ranges", "multiway", "chaid", "chaid, a number", "id3", "c45", "c45, laplace", "forest, multiway")
+MANY = (*MANY, "c50, costs")
 
 
 @pytest.mark.parametrize("style", ["rpart", "weka", "c50"])

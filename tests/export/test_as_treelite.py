@@ -13,6 +13,7 @@ pytestmark = [
 ]
 NOT = {
     *("tree, two outputs", "intervals", "ranges", "multiway", "fractional", "fractional, a number", "surrogates"),
+    *("c50", "c50, costs"),
     *("surrogates, numbers", "id3", "c45", "c45, float32", "c45, laplace", "chaid", "chaid, a number", "decision list"),
     *("forest, fractional", "forest, surrogates"),
     *("forest, fractional, hard", "forest, multiway", "forest, two outputs", "rules", "rules, votes"),

@@ -36,6 +36,7 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "equal": 0.001,
     "global": "any",
     "skips": True,
+    "same_gain": 1e-9,
     "together": True,
     "raises": "heaviest_inner",
     "joins": "after",
@@ -222,7 +223,7 @@ class Grower:
             )
             / W
         )
-        best = None
+        best, more = None, 1 + RULES["same_gain"]
         for t in tests:
             if t.gain < 0.999 * floor or t.info <= 0:
                 continue
@@ -231,7 +232,7 @@ class Grower:
                 continue
             mine, theirs = t.gain / t.info, best.gain / best.info
             if mine > 1.001 * theirs or (
-                mine > 0.999 * theirs and (t.fan < best.fan or (t.fan == best.fan and t.gain > best.gain))
+                mine > 0.999 * theirs and (t.fan < best.fan or (t.fan == best.fan and t.gain > best.gain * more))
             ):
                 best = t
         return best

@@ -85,6 +85,7 @@ KEPT = {
     "RandomForestClassifier": 140,
     "RandomForestRegressor": 157,
     "C45Classifier": 127,
+    "C50Classifier": 127,
 }
 
 

@@ -30,7 +30,7 @@ class ClassicalTree(ClassTree):
     def _learned(self, data: TrainingData) -> dict[str, Any]:
         trees = self._learned_trees(data)
         tree = TreeView(trees, data.table.n_features, data.outcome.sizes)
-        return {**self._learned_from(data.outcome), "tree_": tree}
+        return {**self._learned_from(data.outcome, data.class_costs), "tree_": tree}
 
     def _learned_trees(self, data: TrainingData) -> Trees:
         """Return the tree of the rows of positive weight, pruned."""

@@ -239,6 +239,12 @@ _SECOND = """\
         for (int64_t i = 0; i < n; i++)
             own[2 * i] = 1.0 - own[2 * i + 1];
 """
+_PRIOR = """\
+        for (int64_t i = 0; i < n; i++)
+            for (int k = 0; k < WIDTH; k++)
+                own[i * TOTALS + k] = (own[i * TOTALS + k] * own[i * TOTALS + WIDTH] + PRIOR(k))
+                    / (own[i * TOTALS + WIDTH] + 1.0);
+"""
 _PREDICT = """
 void {name}_predict(const double *rows, int64_t n_rows, double *out)
 {{
@@ -282,7 +288,8 @@ void {name}_labels(const double *rows, int64_t n_rows, int32_t *labels)
 
 def functions(found: ReadTrees, tables: LoopTables, name: str, *, is_quick: bool) -> str:
     """Return the functions of a source."""
-    totals = "WIDTH" if found.label_from == 0 else "SAYS"
+    has_more = found.label_from > 0 or found.prior is not None
+    totals = "SAYS" if has_more else "WIDTH"
     text = f"#define TOTALS {totals}\n"
     starts = np.cumsum([0, *found.columns.sizes]).tolist()
     own = list(zip(starts, found.columns.sizes, strict=False))
@@ -306,9 +313,9 @@ def functions(found: ReadTrees, tables: LoopTables, name: str, *, is_quick: bool
         text += _PARTS if found.is_shared else walk
         votes = "" if found.late_votes is None else _votes(own)
         text += _ADD.format(votes=votes)
-    rest = _MEAN * found.is_mean + _SECOND * found.says_second
+    rest = _MEAN * found.is_mean + _SECOND * found.says_second + _PRIOR * (found.prior is not None)
     text += _TOTAL.format(begin=repr(found.begin), rest=rest)
-    text += (_PREDICT_PART if found.label_from else _PREDICT).format(name=name)
+    text += (_PREDICT_PART if has_more else _PREDICT).format(name=name)
     if found.columns.classes is None:
         return text
     if tables.label is not None:

@@ -221,6 +221,9 @@ def _answers(found: ReadTrees, tables: LoopTables) -> str:
         said = f"(lambda own: np.concatenate([{', '.join(parts)}], axis=1))(said(X, root))"
     rest = f"    total /= {len(tables.root)}\n" if found.is_mean else ""
     rest += "    total = np.concatenate([1.0 - total, total], axis=1)\n" if found.says_second else ""
+    if found.prior is not None:
+        prior = ", ".join(map(number, found.prior.tolist()))
+        rest += f"    total = (total[:, :-1] * total[:, -1:] + np.array([{prior}])) / (total[:, -1:] + 1.0)\n"
     text = _TOTALS.format(begin=repr(found.begin), said=said, rest=rest)
     shares = [f"total[:, {start}:{stop}]" for start, stop in own]
     if found.columns.classes is None:

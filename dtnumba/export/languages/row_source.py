@@ -129,6 +129,9 @@ def _body(found: ReadTrees, tables: LoopTables) -> str:
         text += f"    totals = [total / {len(tables.root)} for total in totals]\n"
     if found.says_second:
         text += "    totals = [1.0 - totals[0], totals[0]]\n"
+    if found.prior is not None:
+        prior = f"({', '.join(map(number, found.prior.tolist()))},)"
+        text += f"    *totals, n = totals\n    totals = [(x * n + p) / (n + 1.0) for x, p in zip(totals, {prior})]\n"
     classes = found.columns.classes
     if classes is None:
         return text + ("    return totals[0]\n" if tables.width == 1 else "    return totals\n")

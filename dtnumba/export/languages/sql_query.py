@@ -282,6 +282,12 @@ class Query:
             if found.says_second:
                 first = f"{self.words.number(1.0)} - {s[0]} AS {self.prefix}s1"
                 inner, s = self.around(inner, [first, s[0]]), [f"{self.prefix}s1", s[0]]
+        if found.prior is not None:
+            n, one = s[-1], self.words.number(1.0)
+            more = [self.words.number(p) for p in found.prior.tolist()]
+            lines = [f"({x} * {n} + {p}) / ({n} + {one}) AS {x}" for x, p in zip(s[:-1], more, strict=True)]
+            inner = self.around(inner, lines)
+            s = s[:-1]
         if found.columns.classes is None:
             return self.final(inner, s, [])
         chosen, start = [], found.label_from

@@ -44,6 +44,7 @@ const Model = (() => {
   const isClasses = Boolean(data.classes), sizes = data.sizes || [], offsets = [0];
   for (const k of sizes) offsets.push(offsets[offsets.length - 1] + k);
   const width = offsets[offsets.length - 1], labelFrom = data.labelFrom || 0;
+  const nSaid = width + labelFrom + (data.prior ? 1 : 0);
   const ranges = sizes.map((_, o) => {  // of numbers, for colours
     if (isClasses || !c.number) return null;
     let low = Infinity, high = -Infinity;
@@ -143,7 +144,7 @@ const Model = (() => {
   // What nodes hold
 
   function vectorOf(i, out) {  // shares of classes, or numbers, added with a part
-    const found = out || new Float64Array(width + labelFrom);
+    const found = out || new Float64Array(nSaid);
     if (isClasses) for (let s = c.share_start[i]; s < c.share_start[i + 1]; s++) found[c.share_class[s]] = c.share_of[s];
     else for (let k = 0; k < width; k++) found[k] = c.number[i * width + k];
     return found;
@@ -225,7 +226,7 @@ const Model = (() => {
 
   // Return what the model says of a row: numbers (shares, or values), and codes of labels.
   function answer(row) {
-    const total = new Float64Array(width + labelFrom), nTrees = c.root.length - 1, scratch = new Float64Array(total.length);
+    const total = new Float64Array(nSaid), nTrees = c.root.length - 1, scratch = new Float64Array(total.length);
     for (let t = 0; t < nTrees; t++) {
       const own = new Float64Array(total.length);
       for (const [i, part] of descend(t, row).ends) {
@@ -240,6 +241,7 @@ const Model = (() => {
     }
     if (data.isMean) for (let k = 0; k < total.length; k++) total[k] /= nTrees;
     if (data.saysSecond) total[0] = 1 - total[1];
+    if (data.prior) for (let k = 0; k < width; k++) total[k] = (total[k] * total[width] + data.prior[k]) / (total[width] + 1);
     const codes = isClasses ? sizes.map((_, o) => labelOf(partOf(total, o), data.costs)) : null;
     return { numbers: Array.from(total.subarray(0, width)), codes };
   }

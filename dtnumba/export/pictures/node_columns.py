@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.export.reading import UP_TO, absent_of, codes_of, kinds_of
+from dtnumba.prediction.fractional import with_prior
 from dtnumba.tables.costs import LeastCost
 from dtnumba.trees.layout import LEAF, STAYS, last_children, n_entries, node_values
 
@@ -124,7 +125,9 @@ def _values(shown: _Shown, ends: NDArray[np.bool_]) -> dict[str, Any]:
     for start in range(0, m, _BLOCK):
         block = np.array(said[start : min(start + _BLOCK, m)], np.float64)
         own = slice(shown.read_model.label_from, shown.read_model.label_from + columns.width)
-        codes.append(codes_of(block[:, own], columns.sizes, vote_rule(shown.model, shown.read_model)))
+        prior = shown.read_model.prior
+        decisive = block[:, own] if prior is None else with_prior(block, prior)
+        codes.append(codes_of(decisive, columns.sizes, vote_rule(shown.model, shown.read_model)))
         short = ~ends[start : start + len(block)]
         block[short] = block[short].round(_DIGITS)
         if block.shape[1] > _MOST_SHARES and short.any():

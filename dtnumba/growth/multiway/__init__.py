@@ -18,5 +18,6 @@ grow_together     one tree on several threads
 join_subtrees     subtrees that were grown by themselves put into their tree
 to_trees          from nodes under construction to Trees
 train             from a table to Trees
+c50               C5.0: its criterion, and from codes to Trees
 c45               C4.5 and J48: their criterion, and from a table to Trees
 """

@@ -73,6 +73,7 @@ def new_scratch(table: CodedColumns, sums: Any, n: int, rules: GrowthRules) -> N
         listed=np.empty(p, np.int64),
         gain=np.zeros(p),
         information=np.zeros(p),
+        fan=np.zeros(p, np.int64),
     )
 
 

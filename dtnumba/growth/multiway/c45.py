@@ -84,14 +84,14 @@ class QuinlanRatio(_QuinlanFields):
     def surely_parted(self, feature):
         return np.int64(self.far[feature])
 
-    def least_side(self, weight):
+    def least_side(self, weight, feature):
         least = _LEAST_SHARE * weight / self.n_classes
         return (self.min_objects if least <= self.min_objects else min(least, _MOST_OF_CUT)) - _HAIR
 
     def min_margin(self, weight):
         return self.margin * weight
 
-    def penalised_gain(self, gain, n_allowed, weight):
+    def penalised_gain(self, gain, n_allowed, weight, feature, codes):
         if gain == NO_GAIN:
             return gain
         if self.is_charged and n_allowed > 1:

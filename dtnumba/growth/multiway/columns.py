@@ -5,7 +5,7 @@ from dtnumba.growth.columns import DEPTH, FEATURE, GAIN, LEAF, LEFT, OPEN, PAREN
 # What missing values do
 LEARNED, BRANCH, MAJORITY, FRACTIONAL, SURROGATE = range(5)
 # How a category is tested
-ONE_SUBSET, EACH_CATEGORY, ONE_CATEGORY, MERGED_CATEGORIES = range(4)
+ONE_SUBSET, EACH_CATEGORY, ONE_CATEGORY, MERGED_CATEGORIES, GROUPED_CATEGORIES = range(5)
 # How a number is tested
 THRESHOLD, INTERVAL, RANGES = range(3)
 # Columns of GrownNodes.nodes: those of ``growth.nodes`` that both growths have, and between them

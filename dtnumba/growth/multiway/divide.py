@@ -32,6 +32,10 @@ def _number_children(work, feature):
         fan = n_categories + n - test[col.N_GROUPS]
         for v in range(fan):
             share[v] = 0.0
+    has_rest = _has_rest(work, feature)
+    if has_rest:
+        share[fan] = 0.0
+        fan += 1
     for v in range(n):
         number[v] = v
         if fills_empty:
@@ -50,6 +54,14 @@ def _number_children(work, feature):
     for v in range(n):
         share[number[v]] = weight_of(work.target, scratch.table, v) / total
     return fan
+
+
+@inline
+def _has_rest(work, feature):
+    """Tell whether categories that no row of the node has get one branch, behind those of the groups."""
+    rules, n_groups = work.rules, work.scratch.test[col.N_GROUPS]
+    is_grouped = work.nominal[feature] and rules.categorical == col.GROUPED_CATEGORIES
+    return is_grouped and rules.empty_leaves == 1 and n_groups < work.n_codes[feature]
 
 
 @inline
@@ -92,6 +104,8 @@ def _write_test(work, node, feature, fan):
             absent = number[heaviest_of(work.target, scratch.table, test[col.N_CHILDREN])]
         if rules.empty_leaves == 1 and rules.categorical == col.ONE_CATEGORY:
             absent = np.int64(1)
+        if _has_rest(work, feature):
+            absent = np.int64(fan - 1)
         for code in range(n_categories):
             own = code if rules.empty_leaves == 1 and rules.categorical == col.EACH_CATEGORY else absent
             work.grown.branch[state[col.BRANCHES_USED] + code] = own

@@ -8,7 +8,6 @@ is full.
 
 import numpy as np
 
-from dtnumba.criteria.contract import choose
 from dtnumba.growth.columns import (
     DEPTH,
     EPSILON,
@@ -24,6 +23,7 @@ from dtnumba.growth.columns import (
 )
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import add_row, clear, describe, is_pure, resume, rows_of, settle, weight_of
+from dtnumba.growth.multiway.splits.criterion_hooks import choose_test, is_finished
 from dtnumba.growth.policies.feature_sampling import draw, list_drawn
 from dtnumba.growth.policies.node_order import is_best_first, pop, push
 from dtnumba.runtime import rng
@@ -61,7 +61,8 @@ def _add_node(work, node):
     is_light = weight_of(target, grown.sums, node) * (1.0 + 1e-12) < 2.0 * limits.min_weight_leaf
     is_deep = nodes[node, DEPTH] >= limits.max_depth
     if not is_small and not is_light and not is_deep and not is_pure(target, grown, start, stop):
-        nodes[node, FEATURE] = OPEN
+        is_done = is_finished(work.criterion, grown.sums[node], weight_of(target, grown.sums, node))
+        nodes[node, FEATURE] = LEAF if is_done else OPEN
 
 
 @inline
@@ -89,7 +90,8 @@ def _find_split(work, node, n_looked):
             n_varying += _find_test(work, scratch.features[k], node)
         first, last = last, last + 1
     list_drawn(work.drawing, scratch, first)
-    winner, feature = choose(work.criterion, scratch.gain, scratch.information, scratch.listed, first), np.int64(0)
+    winner = choose_test(work.criterion, work, weight_of(work.target, grown.sums, node), first)
+    feature = np.int64(0)
     if winner >= 0:
         feature = scratch.listed[winner]
     improvement = weight_of(work.target, grown.sums, node) / limits.total_weight * scratch.gain[feature]

@@ -113,6 +113,7 @@ class _Together:
                 dealt=own.dealt,
                 gain=own.gain,
                 information=own.information,
+                fan=own.fan,
                 agreed=own.agreed,
                 agreed_cut=own.agreed_cut,
             )

@@ -98,6 +98,7 @@ class NodeScratch(NamedTuple):
     listed: np.ndarray
     gain: np.ndarray  # (p,) float64
     information: np.ndarray
+    fan: np.ndarray  # (p,) int64: branches of the test on a category that was found in groups, one for missing values
 
 
 class Calls(NamedTuple):

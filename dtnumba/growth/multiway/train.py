@@ -23,7 +23,12 @@ from dtnumba.growth.multiway.nodes import (
     TestContext,
 )
 from dtnumba.growth.multiway.ordered_columns import divide_column, mark_classes
-from dtnumba.growth.multiway.splits.category_tests import find_category_split, find_merged_split, find_two_way_split
+from dtnumba.growth.multiway.splits.category_tests import (
+    find_category_split,
+    find_grouped_split,
+    find_merged_split,
+    find_two_way_split,
+)
 from dtnumba.growth.multiway.splits.interval_tests import find_interval
 from dtnumba.growth.multiway.splits.judge_test import judge
 from dtnumba.growth.multiway.splits.number_tests import find_threshold
@@ -32,7 +37,7 @@ from dtnumba.growth.multiway.splits.surrogates import agree_with, follow_surroga
 from dtnumba.growth.multiway.to_trees import to_trees
 from dtnumba.growth.policies.feature_sampling import AllFeatures, SomeFeatures
 from dtnumba.growth.policies.limits import limits_of
-from dtnumba.growth.settings import CATEGORICAL_SPLITS, MERGED, MISSING_POLICIES, NUMERIC_SPLITS, Options
+from dtnumba.growth.settings import CATEGORICAL_SPLITS, GROUPED, MERGED, MISSING_POLICIES, NUMERIC_SPLITS, Options
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import code_for, codes_for, compile_entries, entry_of
 from dtnumba.runtime.progress import run_heeding
@@ -45,6 +50,7 @@ if TYPE_CHECKING:
     from dtnumba.trees.layout import Trees
 
 
+_CATEGORICAL = CATEGORICAL_SPLITS | {MERGED: col.MERGED_CATEGORIES, GROUPED: col.GROUPED_CATEGORIES}
 _NOT_OTHER = np.empty(0)
 _STEPS_A_SUM = 50  # about how often a value is added to a sum
 
@@ -57,9 +63,7 @@ def rules_of(options: Options, criterion: Any, sums: ClassSums | NumberSums) -> 
     is_proven = is_concave(criterion) and is_one and of_one_sum
     return GrowthRules(
         missing=MISSING_POLICIES[options.missing],
-        categorical=col.MERGED_CATEGORIES
-        if options.categorical_split == MERGED
-        else CATEGORICAL_SPLITS[options.categorical_split],
+        categorical=_CATEGORICAL[options.categorical_split],
         numeric=NUMERIC_SPLITS[options.numeric_split],
         empty_leaves=int(options.empty_leaves),
         two_suffice=int(options.two_suffice),
@@ -128,9 +132,11 @@ def entries_of(work: GrowerContext) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the kernels that a fit needs by name: those that know the criterion, and the others."""
     rules = work.rules
     at_number = {col.THRESHOLD: find_threshold, col.INTERVAL: find_interval, col.RANGES: find_ranges}
-    at_category = {col.EACH_CATEGORY: find_category_split, col.MERGED_CATEGORIES: find_merged_split}.get(
-        rules.categorical
-    )
+    at_category = {
+        col.EACH_CATEGORY: find_category_split,
+        col.MERGED_CATEGORIES: find_merged_split,
+        col.GROUPED_CATEGORIES: find_grouped_split,
+    }.get(rules.categorical)
     seeks_surrogates = rules.missing == col.SURROGATE and rules.use_surrogate > 0 and rules.max_surrogates > 0
     of_tests: dict[str, Any] = {}
     of_nodes: dict[str, Any] = {"divide": divide}

@@ -28,7 +28,6 @@ from dtnumba.pruners.engines.case_lists import (
     Cases,
     Pruning,
     RaisingScratch,
-    RaisingState,
     RoutingColumns,
     lines_of,
     list_children,
@@ -304,7 +303,7 @@ def pruned_with_cases(
         others = [new_scratch(trees, n_classes, worker) for worker in range(1, workers)]
         is_whole = _prune_stoppably(work, others, n)
         room *= 2
-    return _counted(trees, state)
+    return counted_anew(trees, state)
 
 
 def _prune_stoppably(work: Pruning, others: list[RaisingScratch], n: int) -> bool:
@@ -342,7 +341,7 @@ def recounted(
     return pruned_with_cases(trees, asked, cells, codes, weight, kept_whole, workers)
 
 
-def _counted(trees: Trees, state: RaisingState) -> Trees:
+def counted_anew(trees: Trees, state: Any) -> Trees:
     """Return the pruned tree, with the statistics of the rows that each node has now."""
     total = state.counts.sum(axis=1)
     value = np.divide(state.counts, total[:, None], out=trees.value.copy(), where=total[:, None] > 0)

@@ -9,5 +9,6 @@ interval_tests    intervals
 range_tests       ranges between cuts that pay for themselves
 category_tests    splits on categories
 merge_categories  splits on groups of categories, as C4.5 finds them
+group_categories  splits on groups of categories, as C5.0 finds them
 surrogates        splits that agree with the chosen one
 """

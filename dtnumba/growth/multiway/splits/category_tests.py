@@ -9,6 +9,7 @@ from dtnumba.growth.categories.subset_search import MOST_TRIED
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import add_sums, are_equal, clear, copy_sums, rows_of, score, subtract, weight_of
 from dtnumba.growth.multiway.splits.criterion_hooks import min_margin, selection_score
+from dtnumba.growth.multiway.splits.group_categories import group_categories
 from dtnumba.growth.multiway.splits.group_rows import groups_of
 from dtnumba.growth.multiway.splits.judge_test import is_large
 from dtnumba.growth.multiway.splits.merge_categories import merge_groups
@@ -54,6 +55,22 @@ def find_merged_split(work, feature, node, _):
         n_children = merge_groups(work, n)
         if n_children > 0:
             call_at(work.calls.judge, work, feature, n_children, np.int64(0))
+    return np.int64(n_values > 0)
+
+
+@entry
+def find_grouped_split(work, feature, node, _):
+    """Write the split into groups of categories that pay for their number; return 1 where it varies, else 0.
+
+    A column of two categories is split into these.
+    """
+    copy_sums(work.grown.sums, node, work.scratch.sides, col.WHOLE)
+    n, n_values, is_sought = _begin_groups(work, feature, node)
+    if is_sought and work.n_codes[feature] <= 2:
+        _split_all(work, feature, n)
+        work.scratch.fan[feature] = 3
+    elif is_sought:
+        group_categories(work, feature, n)
     return np.int64(n_values > 0)
 
 

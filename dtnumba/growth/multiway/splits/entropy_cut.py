@@ -161,7 +161,7 @@ def best_entropy_cut(work, line):
     scratch, sides, target, criterion = work.scratch, work.scratch.sides, work.target, work.criterion
     keys, first, n, in_table, start, one = line
     known, weight = weight_of(target, sides, col.PRESENT_SUMS), weight_of(target, sides, col.WHOLE)
-    ahead, least = min_margin(criterion, weight), least_side(criterion, known)
+    ahead, least = min_margin(criterion, weight), least_side(criterion, known, scratch.test[col.TESTED])
     is_two = one and not in_table and target.offsets[1] == 2 and n < len(criterion.table)
     if is_two:
         best, n_allowed = _best_of_two(work, line, least, ahead)

@@ -81,8 +81,11 @@ def judge_line(work, feature, n_values, found, line):
     if found != 0:
         call_at(work.calls.judge, work, feature, abs(found), np.int64(found < 0))
         scratch, weight = work.scratch, weight_of(work.target, work.scratch.sides, col.WHOLE)
+        least = work.scratch.code[0] if line.in_table else code_of(line.keys[line.first])
+        most = work.scratch.code[line.n - 1] if line.in_table else code_of(line.keys[line.first + line.n - 1])
+        codes = least, scratch.cut[0, 0], scratch.cut[0, 1], most
         scratch.gain[feature] = penalised_gain(
-            work.criterion, scratch.gain[feature], scratch.test[col.N_ALLOWED], weight
+            work.criterion, scratch.gain[feature], scratch.test[col.N_ALLOWED], weight, feature, codes
         )
     return np.int64(n_values > 0)
 

@@ -1,0 +1,91 @@
+"""C5.0 on tables of a folder (``--data``): single trees, against c50py, and the memory that a fit takes."""
+
+import sys
+import tracemalloc
+from importlib.util import find_spec
+
+import numpy as np
+from bench_c45 import MOST_ROWS, has_data, trained_on
+from data import described, labelled
+from measure import at_most, demand, faster, in_turns, main, side_by_side
+
+from dtnumba import C50Classifier
+from dtnumba.growth.multiway.coded_columns import coded
+from dtnumba.tables.binned_table import read_features
+
+
+def small_tables(options):
+    """Time the mean of one fit over all tables of classes that are not large."""
+    if not has_data(options):
+        return []
+    jobs, tables = {}, []
+    for name, entry in described(options.data).items():
+        if entry.get("task") != "class" or entry["rows"] >= MOST_ROWS:
+            continue
+        X, y, nominal = labelled(options.data, name)
+        model = C50Classifier(categorical_features=nominal, n_jobs=1)
+        jobs[name] = lambda model=model, X=X, y=y: model.fit(X, y)
+        commonest = np.bincount(y).max() / len(y)
+        demand(jobs[name]().score(X, y) >= commonest, f"{name}: worse than always saying the same")
+        tables.append((f"{name} {len(y):,}", model))
+    times = in_turns(jobs, dict.fromkeys(jobs, options.repeats))
+    mean = float(np.mean([time_of.median for time_of in times.values()]))
+    slowest = max(times, key=lambda name: times[name].median)
+    checked = f"slowest {slowest}: {times[slowest]}; leaves: " + ", ".join(f"{n} {m.n_leaves_}" for n, m in tables)
+    job = f"C5.0, one fit, mean over {len(jobs)} tables of fewer than {MOST_ROWS:,} rows"
+    return [at_most(options, job, "-", f"{mean * 1e3:.3g} ms", mean, 0.02, checked, unit=" s")]
+
+
+def against_c50py(options):
+    if not has_data(options):
+        return []
+    if find_spec("c50py") is None:
+        print("c50py is not installed: it is left out", file=sys.stderr)
+        return []
+    from c50py import C5Classifier
+
+    rows = []
+    for name in ("adult", "letter"):
+        X, y, X_test, y_test, nominal = trained_on(options, name)
+        ours, listed = C50Classifier(categorical_features=nominal, n_jobs=1), np.flatnonzero(nominal).tolist()
+
+        def peer(X=X, y=y, listed=listed):
+            return C5Classifier(categorical_features=listed).fit(X, y)
+
+        theirs, score = peer().score(X_test, y_test), ours.fit(X, y).score(X_test, y_test)
+        checked = f"held-out accuracy {score:.4f} (peer {theirs:.4f})"
+        demand(score > theirs - 0.03, checked)
+
+        def own(ours=ours, X=X, y=y):
+            return ours.fit(X, y)
+
+        took, mine = side_by_side(peer, own, options.repeats, peer_repeats=min(2, options.repeats))
+        rows.append(faster(options, f"C5.0, {name} {len(X):,}, peer c50py", took, mine, 30, checked))
+    return rows
+
+
+def memory(options):
+    """Compare what a fit takes at its peak, beyond its table, with the codes of the table."""
+    if not has_data(options):
+        return []
+    X, y, _, _, nominal = trained_on(options, "adult")
+    model = C50Classifier(categorical_features=nominal, n_jobs=1).fit(X, y)
+    table = read_features(X, "bench", None, nominal)
+    codes = coded(table, np.arange(len(X), dtype=np.uint32), None, 1).codes.nbytes
+    table = table_bytes(table)
+    tracemalloc.start()
+    model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1] - table
+    tracemalloc.stop()
+    checked = f"codes {codes / 1e6:.1f} MB, the table as it is read {table / 1e6:.1f} MB"
+    job = f"C5.0, memory of a fit, adult {len(X):,}, in codes of the table"
+    return [at_most(options, job, "-", f"{peak / codes:.3g}", peak / codes, 3, checked)]
+
+
+def table_bytes(table):
+    """Return the bytes of a table that was read."""
+    return table.cells.flat.nbytes
+
+
+if __name__ == "__main__":
+    main(__doc__, [small_tables, against_c50py, memory])

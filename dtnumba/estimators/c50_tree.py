@@ -1,0 +1,166 @@
+"""C5.0's single tree: grown, pruned below and as a whole, its leaves joined; and the probabilities that it states."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dtnumba.growth.multiway.c50 import C50Columns, C50Growth, c50_columns, least_gain
+from dtnumba.prediction.fractional import probabilities_of
+from dtnumba.pruners.engines.c50.global_pruning import pruned_globally
+from dtnumba.pruners.engines.c50.join_leaves import with_leaves_joined
+from dtnumba.pruners.engines.c50.regrown_branches import pruned_with_regrowth
+from dtnumba.pruners.engines.collapse import collapsed
+from dtnumba.pruners.engines.expected_errors import Costs
+from dtnumba.pruners.engines.recount import dense_cells
+from dtnumba.pruners.error_based import SLACK, normal_quantile
+from dtnumba.tables.weights import fixed_weights
+from dtnumba.trees.layout import BY_SHARE, Trees
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.tables.cells import Cells
+    from dtnumba.tables.labels import Labels
+    from dtnumba.tables.table import Table
+
+
+_KEPT_WHOLE = Costs(-1.0, 0.0, 0.0, -np.inf, raises=False, adds=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class C50Options:
+    """What a tree is asked for.
+
+    Parameters
+    ----------
+    subset : bool
+        Whether categories are tested in groups.
+    min_cases : float
+        At least two branches of every test have so many.
+    confidence : float
+        Of the errors that leaves are expected to make.
+    local_pruning : bool
+        Whether subtrees become leaves or give their place to a branch; if not, the tree stays as it was grown.
+    global_pruning : bool
+        Whether weak links of the pruned tree collapse.
+    regrows : bool
+        Whether a branch in another place is grown anew.
+    min_gain : (float, float) or None
+        See ``growth.multiway.c50.least_gain``, which says it where this is None.
+    leaves_a_case : float
+        A node whose weight times this is below 2 is a leaf.
+
+    """
+
+    subset: bool = True
+    min_cases: float = 2.0
+    confidence: float = 0.25
+    local_pruning: bool = True
+    global_pruning: bool = True
+    regrows: bool = True
+    min_gain: tuple[float, float] | None = None
+    leaves_a_case: float = math.inf
+
+    def growth(self, n_cases: float, n_classes: int, lightest: float) -> C50Growth:
+        """Return what growth is asked for, over cases of so much weight, whose ``min_cases`` count ``lightest``."""
+        return C50Growth(
+            subset=self.subset,
+            min_cases=self.min_cases * lightest,
+            min_gain=least_gain(n_cases, n_classes) if self.min_gain is None else self.min_gain,
+            n_cases=n_cases,
+            leaves_a_case=self.leaves_a_case,
+        )
+
+    def errors(self) -> Costs:
+        """Return what leaves are expected to err."""
+        z, high = normal_quantile(self.confidence, is_table=True)
+        return Costs(math.log(self.confidence), z, high, SLACK, raises=True, adds=True)
+
+
+@dataclass(frozen=True, eq=False)
+class C50Rows:
+    """Rows that any number of trees are fitted to: as codes for growth, as they are for the rest."""
+
+    columns: C50Columns
+    cells: Cells
+    codes: NDArray[np.int64]  # class of each row
+
+    @property
+    def is_nominal(self) -> NDArray[np.bool_]:
+        """Tell of each column whether its categories have no order."""
+        return np.asarray(self.columns.columns.nominal == 1)
+
+    @property
+    def is_number(self) -> NDArray[np.bool_]:
+        """Tell of each column whether it holds numbers, which are no categories in order."""
+        return ~self.is_nominal & ~self.columns.is_ordered
+
+    def without(self, features: NDArray[np.int64]) -> C50Rows:
+        """Return the rows for trees that do not test some columns."""
+        return C50Rows(self.columns.without(features), self.cells, self.codes)
+
+
+def c50_rows(table: Table, labels: Labels, kept: NDArray[np.integer], workers: int) -> C50Rows:
+    """Return a table for trees over no other rows than the kept ones, in ascending order."""
+    columns = c50_columns(table, labels, kept.astype(np.uint32), workers)
+    return C50Rows(columns, dense_cells(table), labels.codes[:, 0])
+
+
+def fit_tree(
+    rows: C50Rows, weight: NDArray[np.float64], options: C50Options, costs: NDArray[np.float64] | None = None
+) -> Trees:
+    """Return the tree for rows that count so many cases each; rows of weight 0 take no part.
+
+    ``costs`` are those of calling a row of a class (row) another (column). Of two classes they weigh the cases while
+    the tree is made; the tree that stands counts cases as they are. Of more classes they choose labels alone.
+    """
+    columns, n_classes = rows.columns, rows.columns.n_classes
+    factors, own, lightest = None, weight, 1.0
+    if costs is not None and n_classes == 2:
+        factors = factors_of(costs, np.bincount(rows.codes, weight, 2).astype(np.float64))
+        own, lightest = weight * factors[rows.codes], float(factors.min())
+    exact = fixed_weights(own, columns.n_rows)
+    own = np.asarray(exact.integers * exact.unit, np.float64)
+    growth = options.growth(exact.total, n_classes, lightest)
+
+    def grow(of: NDArray[np.uint32], weights: NDArray[np.float64]) -> Trees:
+        return collapsed(growth.tree(columns, of, weights), n_classes, "release8")
+
+    trees = grow(exact.kept, own[exact.kept])
+    if options.local_pruning:
+        given = rows.cells, rows.codes, own, rows.is_number, options.errors(), growth.min_cases
+        trees = pruned_with_regrowth(trees, *given, grow if options.regrows else None)
+        if options.global_pruning:
+            trees = pruned_globally(trees, n_classes)
+        trees = with_leaves_joined(trees, rows.is_nominal, keeps_empty=not options.subset)
+    if factors is not None:
+        given = rows.cells, rows.codes, weight, rows.is_number, _KEPT_WHOLE, 0.0
+        trees = pruned_with_regrowth(trees, *given, None)
+    return trees
+
+
+def rehearse(table: Table, labels: Labels) -> None:
+    """Ask for the kernels that prune a tree of such rows."""
+    leaf = Trees.of_leaves(1, int(labels.sizes[0]), BY_SHARE)
+    given = dense_cells(table), labels.codes[:, 0], np.ones(table.n_rows), np.ones(table.n_features, bool)
+    leaf = pruned_with_regrowth(leaf._replace(weight=np.ones(1)), *given, _KEPT_WHOLE, 0.0, None)
+    pruned_globally(leaf, leaf.value.shape[1])
+
+
+def factors_of(costs: NDArray[np.float64], cases: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return by what the cases of each of two classes are multiplied, so that they weigh as much in all as before."""
+    each = np.array([costs[0, 1], costs[1, 0]])
+    return np.asarray(each / (cases @ each) * cases.sum())
+
+
+def c50_shares(table: Table, trees: Trees, workers: int) -> NDArray[np.float64]:
+    """Return the probability of each class for every row.
+
+    A row lies in the leaves that it comes to, in parts; one case more, of the shares that the classes have in all, is
+    added to the cases of these leaves.
+    """
+    return np.asarray(probabilities_of(table, trees, workers))

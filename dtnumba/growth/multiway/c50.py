@@ -1,0 +1,253 @@
+# mypy: ignore-errors
+# ruff: noqa: D102
+"""C5.0 (Quinlan 1997, release 2.07 of 2010): the choice of a test, and whole trees.
+
+It differs from C4.5 in what a cut and a grouping of categories pay, in which gains are enough, and in when to stop. All
+columns are codes; nothing of them is used up by growth, so that one ``C50Columns`` serves any number of trees, and
+subtrees that are grown anew over some rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba.criteria.classification import Entropy
+from dtnumba.criteria.contract import NO_GAIN, TIE
+from dtnumba.growth import columns as grown
+from dtnumba.growth.multiway import columns as col
+from dtnumba.growth.multiway.c45 import at_values
+from dtnumba.growth.multiway.coded_columns import coded
+from dtnumba.growth.multiway.train import grow_rows, rules_of, sums_of, work_on
+from dtnumba.growth.nodes import Limits
+from dtnumba.growth.policies.monotonic import AnyShape
+from dtnumba.growth.policies.significance_test import NoTest
+from dtnumba.growth.settings import GROUPED, Options
+from dtnumba.runtime import rng
+from dtnumba.runtime.kernels import kernel_type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.growth.multiway.coded_columns import CodedColumns
+    from dtnumba.tables.labels import Labels
+    from dtnumba.tables.table import Table
+    from dtnumba.trees.layout import Trees
+
+
+_HAIR = 1e-7  # sums of weights are compared with so much play
+_LEAST_SHARE, _MOST_OF_CUT = 0.1, 25.0  # of the rows of an average class; a side of a cut never needs more rows
+_LEAST_BITS = 0.003  # that a test must gain in all
+_NEARLY = 0.999  # of the least gain, or of the rows of a node, is enough
+_SAME_RATIO = 1e-3  # of a ratio; within it fewer branches win
+_FEW_CASES, _MANY_CASES = 500.0, 1000.0  # of an average class: below, gains are compared with their average ...
+_SHARE_OF_BITS = 0.9  # ... above, with this part of what it takes to say which test was chosen
+_MOST_TABLED = 128  # categories whose groupings are counted exactly
+
+
+class _C50Fields(NamedTuple):
+    table: np.ndarray  # as in Entropy
+    values: np.ndarray  # (v,) float64 of the codes of all columns end to end
+    first_code: np.ndarray  # (p + 1,) int64: where those of a column begin
+    is_ordered: np.ndarray  # (p,) bool: columns of categories in order, whose cuts are looked up, not measured
+    is_wide: np.ndarray  # (p,) bool: columns of so many categories that they are no part of the average
+    stirling: np.ndarray  # see ``log_stirling``
+    min_cases: float
+    n_classes: int
+    of_average: float  # a test must gain so much of the average, ...
+    of_bits: float  # ... and so much of what it takes to say which test was chosen
+    leaves_a_case: float  # a node whose weight times this is below 2 is a leaf
+
+
+@kernel_type
+class C50Ratio(_C50Fields):
+    """Gain ratio among columns that gain enough; of ratios that are nearly the same, the one of fewer branches."""
+
+    __slots__ = ()
+    target = "classes"
+    impurity = Entropy.impurity
+    score = Entropy.score
+
+    term, score_of_terms = Entropy.term, Entropy.score_of_terms
+
+    def information(self, share):
+        return -share * math.log2(share) if share > 0.0 else 0.0
+
+    def is_parted(self, feature, last, following):
+        return True
+
+    def least_side(self, weight, feature):
+        if self.is_ordered[feature]:
+            return self.min_cases - _HAIR
+        return max(self.min_cases, min(_LEAST_SHARE * weight / self.n_classes, _MOST_OF_CUT)) - _HAIR
+
+    def penalised_gain(self, gain, n_allowed, weight, feature, codes):
+        if gain == NO_GAIN:
+            return gain
+        if n_allowed > 1:
+            cost, at = math.log2(n_allowed), self.first_code[feature]
+            if not self.is_ordered[feature]:
+                span = self.values[at + codes[3]] - self.values[at + codes[0]]
+                cost = min(cost, math.log2(span / (self.values[at + codes[2]] - self.values[at + codes[1]])))
+            gain -= cost / weight
+        return gain
+
+    def is_finished(self, counts, weight):
+        most = 0.0
+        for k in range(self.n_classes):
+            most = max(most, counts[k])
+        return most >= _NEARLY * weight or weight * self.leaves_a_case < 2.0
+
+    def choose_test(self, work, weight, n):
+        gains, informations, features = work.scratch.gain, work.scratch.information, work.scratch.listed
+        total, total_wide, n_narrow, n_tests = 0.0, 0.0, 0, 0
+        for i in range(n):
+            f = features[i]
+            if gains[f] > 0.0 and gains[f] * weight > _LEAST_BITS and informations[f] > 0.0:
+                n_tests += 1
+                if self.is_wide[f]:
+                    total_wide += gains[f]
+                else:
+                    n_narrow += 1
+                    total += gains[f]
+        if n_tests == 0:
+            return -1
+        average = total / n_narrow if n_narrow > 0 else total_wide / n_tests
+        floor = self.of_average * average + self.of_bits * math.log2(n_tests) / weight
+        best, best_ratio, best_fan, best_gain = -1, 0.0, 0, 0.0
+        for i in range(n):
+            f = features[i]
+            gain, information = gains[f], informations[f]
+            if not (gain > 0.0 and gain * weight > _LEAST_BITS and information > 0.0) or gain < _NEARLY * floor:
+                continue
+            fan = np.int64(3)
+            if work.nominal[f] == 1:
+                is_each = work.rules.categorical == col.EACH_CATEGORY
+                fan = work.n_codes[f] + 1 if is_each else work.scratch.fan[f]
+            ratio = gain / information
+            is_near = ratio > best_ratio * (1.0 - _SAME_RATIO)
+            is_simpler = fan < best_fan or (fan == best_fan and gain > best_gain * (1.0 + TIE))
+            if best < 0 or ratio > best_ratio * (1.0 + _SAME_RATIO) or (is_near and is_simpler):
+                best, best_ratio, best_fan, best_gain = i, ratio, fan, gain
+        return best
+
+
+@cache
+def _stirling_table(most):
+    """Return log2 of the Stirling numbers of the second kind (n, k) for n up to ``most``, at n * (n + 1) / 2 + k."""
+    row, found = [1], [0.0]
+    for n in range(1, most + 1):
+        row = [0, *[k * row[k] + row[k - 1] if k < n else 1 for k in range(1, n + 1)]]
+        found += [math.log2(one) if one else -math.inf for one in row]
+    return np.array(found)
+
+
+def least_gain(n_cases: float, n_classes: int) -> tuple[float, float]:
+    """Return the parts that the average gain, and the bits that say which test was chosen, have in the least gain."""
+    many = min(max((n_cases / n_classes - _FEW_CASES) / (_MANY_CASES - _FEW_CASES), 0.0), 1.0)
+    return 1.0 - many, _SHARE_OF_BITS * many
+
+
+@dataclass(frozen=True, eq=False)
+class C50Columns:
+    """A table as growth reads it, made once for any number of trees over its rows."""
+
+    columns: CodedColumns
+    values: NDArray[np.float64]
+    is_ordered: NDArray[np.bool_]
+    labels: Labels
+    bits: int  # of the table's floats
+    workers: int
+
+    @property
+    def n_classes(self) -> int:
+        """Return the number of classes."""
+        return int(self.labels.sizes[0])
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return len(self.labels.codes)
+
+    def without(self, features: Any) -> C50Columns:
+        """Return the table in which no test is on these columns."""
+        none = self.columns.n_codes.copy()
+        none[np.asarray(features, np.int64)] = 0
+        own = replace(self.columns, bins=replace(self.columns.bins, n_codes=none))
+        return replace(self, columns=own)
+
+
+def c50_columns(table: Table, labels: Labels, kept: NDArray[np.uint32], workers: int) -> C50Columns:
+    """Return a table as codes of the values that its kept rows have."""
+    own = coded(table, kept, None, workers)
+    is_ordered = np.zeros(table.n_features, bool)
+    if table.levels is not None:
+        is_ordered = np.array([levels is not None for levels in table.levels]) & (own.nominal == 0)
+    values = np.asarray(own.bins.low, np.float64)
+    return C50Columns(own, values, is_ordered, labels, table.bits, workers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class C50Growth:
+    """What growth is asked for: see ``C50Classifier`` and ``least_gain``."""
+
+    subset: bool
+    min_cases: float
+    min_gain: tuple[float, float]
+    n_cases: float  # of the whole table: that weights sum to, at most
+    leaves_a_case: float = math.inf
+
+    def tree(self, given: C50Columns, rows: NDArray[np.uint32], weights: NDArray[np.float64]) -> Trees:
+        """Return the tree over rows of positive weight, not pruned."""
+        own, n_classes = given.columns, given.n_classes
+        n_codes, n_rows = own.n_codes, len(given.labels.codes)
+        is_wide = (own.nominal == 1) & (n_codes >= 0.3 * n_rows)
+        most = int((n_codes * own.nominal).max(initial=0)) if self.subset else 0
+        criterion = C50Ratio(
+            table=Entropy.for_fit(float(len(rows)), len(n_codes)).table,
+            values=given.values,
+            first_code=np.asarray(own.bins.first_code, np.int64),
+            is_ordered=given.is_ordered,
+            is_wide=is_wide,
+            stirling=_stirling_table(min(most, _MOST_TABLED)),
+            min_cases=float(self.min_cases),
+            n_classes=n_classes,
+            of_average=float(self.min_gain[0]),
+            of_bits=float(self.min_gain[1]),
+            leaves_a_case=float(self.leaves_a_case),
+        )
+        sums = sums_of(given.labels, criterion)
+        split = GROUPED if self.subset else "multiway"
+        tests = Options(missing="fractional", categorical_split=split, empty_leaves=True, two_suffice=True)
+        limits = Limits(
+            int(grown.NO_LIMIT),
+            0,
+            0,
+            float(self.min_cases),
+            0.0,
+            float(self.n_cases),
+            int(grown.NO_LIMIT),
+            len(n_codes),
+            rng.stream(0, rng.FEATURES),
+            rng.stream(0, rng.CUTS),
+            NoTest(),
+            AnyShape(),
+        )
+        work = work_on(own, sums, criterion, limits, rules_of(tests, criterion, sums), len(rows))
+        trees = grow_rows(work, own, rows, weights, given.workers)
+        return self._with_cuts(trees, given)
+
+    def _with_cuts(self, trees: Trees, given: C50Columns) -> Trees:
+        """Return the trees with cuts at values of the table; between ordered categories, below the upper one."""
+        middle = trees.threshold
+        trees = at_values(trees, given.columns.bins, given.bits)
+        first = given.columns.bins.first_code
+        for f in np.flatnonzero(given.is_ordered):
+            own = np.flatnonzero((trees.feature == f) & np.isfinite(middle))
+            values = given.values[first[f] : first[f + 1]]
+            trees.threshold[own] = values[np.searchsorted(values, middle[own], side="right")] - 1.0
+        return trees

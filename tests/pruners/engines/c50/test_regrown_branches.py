@@ -1,0 +1,51 @@
+"""Local pruning of C5.0: where the lists or the arrays of nodes are too short at first, the tree is the same."""
+
+import numpy as np
+import pytest
+
+from dtnumba import C50Classifier
+from dtnumba.pruners.engines.c50 import regrown_branches
+
+pytestmark = pytest.mark.small
+COLUMNS = ("feature", "threshold", "left", "right", "branch", "value", "weight", "share", "gain")
+
+
+def noisy(seed, n=260):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(size=(n, 2)).round(1), rng.integers(0, 5, n)])
+    follows = (X[:, 0] > 0).astype(int) + ((X[:, 1] > 0.3) & (X[:, 2] > 2))
+    y = np.where(rng.random(n) < 0.6, follows, rng.integers(0, 3, n))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X, y
+
+
+def fitted(seed):
+    params = {"confidence": 0.7, "global_pruning": False, "categorical_features": [2], "n_jobs": 1}
+    return C50Classifier(**params).fit(*noisy(seed)).trees_
+
+
+def test_short_lists_change_nothing(monkeypatch):
+    wanted = [fitted(seed) for seed in range(6)]
+    monkeypatch.setattr(regrown_branches, "_ROOM", 1)
+    monkeypatch.setattr(regrown_branches, "_MORE", 0)
+    monkeypatch.setattr(regrown_branches, "_NODES", 0)
+    for seed, one in enumerate(wanted):
+        other = fitted(seed)
+        for name in COLUMNS:
+            assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
+
+
+def test_subtrees_are_hung_in_place_of_children():
+    given = fitted(0)
+    tree = regrown_branches._GrowingTree(given, 3)
+    node = int(np.flatnonzero(given.feature >= 0)[-1])
+    fan = int(given.right[node] - given.left[node]) + 1
+    subtrees = [fitted(1), *[fitted(0)] * (fan - 1)]
+    tree.hang(node, subtrees)
+    whole = tree.trees()
+    assert whole.n_nodes == given.n_nodes + sum(one.n_nodes for one in subtrees)
+    assert whole.left[node] == given.n_nodes
+    first = int(whole.left[node])
+    assert whole.feature[first] == subtrees[0].feature[0]
+    child = int(whole.left[first])
+    assert np.array_equal(whole.feature[child : child + 2], subtrees[0].feature[1:3])
