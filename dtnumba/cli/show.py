@@ -15,7 +15,8 @@ from dtnumba.cli.command import DataError, UsageError
 from dtnumba.cli.learners import meant
 from dtnumba.cli.model_files import load_model
 from dtnumba.cli.output import check_out, results
-from dtnumba.export.as_text import outline
+from dtnumba.export.as_text import Told, outline
+from dtnumba.export.reading import ReadRules, read
 from dtnumba.export.text_styles.printed import plain
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 MOST_LINES = 200
+SHOWN_LEVELS = 4  # of a category, in a line
 _NO_FORMATS = {"verify", "from_json", "frame", "splits", "to_sklearn"}  # what export has besides
 
 
@@ -120,29 +122,21 @@ def columns_of(model: Any) -> Iterator[str]:
         yield f"column     {name}: {held}"
 
 
-def top(model: Any, levels: int = 3, with_missing: NDArray[np.bool_] | None = None) -> Iterator[str]:
-    """Yield the top of a tree, or of the first tree of a forest, as an outline; rules as sentences."""
-    tree, n = getattr(model, "tree_", None), int(model.n_features_in_)
-    names = [plain(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(n)])]
-    categories = getattr(model, "categories_", None) or [None] * n
-    if tree is not None and is_binary(tree):
-        classes = getattr(model, "classes_", None)
-        classes = [plain(label) for label in classes] if isinstance(classes, np.ndarray) else classes
-        own = [None if one is None else [str(level) for level in one] for one in categories]
-        with_missing = np.ones(n, bool) if with_missing is None else with_missing
-        yield from outline(tree, names, with_missing, classes, own, levels)
-        return
-    if hasattr(model, "estimators_"):
-        yield f"the first of {model.n_estimators_:,} trees"
-    lines = iter(export.text(model, max_depth=levels).splitlines())
+def top(model: Any, levels: int = 3, has_missing: NDArray[np.bool_] | None = None) -> Iterator[str]:
+    """Yield the top of a tree, or of the first tree of a forest, as an outline; rules as sentences.
+
+    ``has_missing`` tells of which columns it is said where missing values go; by default of all.
+    """
+    found = read(model)
+    if isinstance(found, ReadRules):
+        lines = iter(export.text(model).splitlines())
+    else:
+        if found.is_mean:
+            yield f"the first of {found.trees.n_trees:,} trees"
+        lines = outline(Told(found, model, None, SHOWN_LEVELS, has_missing), 0, levels)
     yield from islice(lines, MOST_LINES)
     if next(lines, None) is not None:
         yield "..."
-
-
-def is_binary(tree: Any) -> bool:
-    """Tell whether every test of a tree has two children, and the rows of its nodes are known."""
-    return bool(tree.trees.is_two_way) and len(tree.trees.n_samples) == tree.node_count
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -123,8 +123,8 @@ def train(options: argparse.Namespace) -> None:
     for line in report(y, y_test, model.predict(X), predicted):
         print(line)
     print(f"\ntop of the model for {examples.target!r}")
-    with_missing = np.array([bool(np.isnan(column).any()) for column in examples.X[learn].T])
-    for line in top(model, with_missing=with_missing):
+    has_missing = np.array([bool(np.isnan(column).any()) for column in examples.X[learn].T])
+    for line in top(model, has_missing=has_missing):
         print(line)
     sys.stdout.flush()
     if options.out is not None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtnumba.export.reading import ExportError, ReadRules, ReadTrees, codes_of, read
 from dtnumba.export.text_styles.printed import Printed, plain
+from dtnumba.rules.layout import LEVELS
 from dtnumba.rules.paths import test_of
 from dtnumba.rules.text import Words, sentence, word
 from dtnumba.trees.layout import last_children, node_values
@@ -20,80 +21,8 @@ if TYPE_CHECKING:
 
 STYLES = ("outline", "rpart", "weka", "c50")
 OUTLINE_LEVELS = 12  # that a line names
-SHOWN_CLASSES = SHOWN_LEVELS = 4
+SHOWN_CLASSES = 4
 ROWS_COLUMN = 48  # where the number of rows stands, if the conditions leave room
-
-
-class TreeColumns(Protocol):
-    """What of `tree_` is read here."""
-
-    feature: NDArray[Any]
-    value: NDArray[Any]
-    n_node_samples: NDArray[Any]
-    missing_go_to_left: NDArray[Any]
-    trees: Any  # with threshold, level_start and level: the numbers and the categories that go left
-
-    def children(self, node: int) -> NDArray[Any]:
-        """Return the children of a node, none of a leaf."""
-        ...
-
-
-def outline(
-    tree: TreeColumns,
-    names: Sequence[str],
-    with_missing: NDArray[np.bool_],
-    classes: Sequence[object] | None,
-    categories: Sequence[Sequence[str] | None],
-    levels: int = 3,
-) -> Iterator[str]:
-    """Yield a line for each node of the first `levels` levels below the root, children under their parent.
-
-    Parameters
-    ----------
-    tree : TreeColumns
-        The columns of a fitted tree.
-    names : sequence of str
-        The features' names.
-    with_missing : (n_features,) bool
-        Which features had missing values; only for them is said where missing values go.
-    classes : sequence, optional
-        The classes in the order of `tree.value`; None for a regression tree.
-    categories : sequence of sequence of str or None
-        The names of each feature's categories, in the order in which the tree numbers them; None of one of numbers.
-    levels : int
-        How deep to go.
-    """
-    stack = [(0, 0, "all rows")]
-    while stack:
-        node, level, condition = stack.pop()
-        rows = f"{int(tree.n_node_samples[node]):,} rows"
-        children = tree.children(node)
-        inner = len(children) > 0
-        more = "  ..." if inner and level == levels else ""
-        yield f"{'  ' * level + condition:<{ROWS_COLUMN}} {rows:>14}  {_contents(tree.value[node, 0], classes)}{more}"
-        if inner and level < levels:
-            feature = int(tree.feature[node])
-            own = categories[feature]
-            cut, (left, right) = float(tree.trees.threshold[node]), children.tolist()
-            ways = _sets(tree, node, own) if own is not None else (f"<= {cut:.6g}", f"> {cut:.6g}")
-            left_too, right_too = "", ""
-            if not ways:  # the test is whether there is a value
-                ways = ("is missing", "has a value") if tree.missing_go_to_left[node] else ("has a value", "is missing")
-            elif with_missing[feature]:
-                left_too, right_too = (" or missing", "") if tree.missing_go_to_left[node] else ("", " or missing")
-            stack.append((right, level + 1, f"{names[feature]} {ways[1]}{right_too}"))
-            stack.append((left, level + 1, f"{names[feature]} {ways[0]}{left_too}"))
-
-
-def _sets(tree: TreeColumns, node: int, names: Sequence[str]) -> tuple[str, str] | tuple[()]:
-    start = tree.trees.level_start
-    among = tree.trees.level[start[node] : start[node + 1]] if len(start) > 1 else []
-    if len(among) == 0:
-        return ()
-    shown = [repr(names[k]) for k in among[:SHOWN_LEVELS]]
-    if len(among) > SHOWN_LEVELS:
-        shown.append(f"{len(among) - SHOWN_LEVELS} more")
-    return f"in {', '.join(shown)}", f"not in {', '.join(shown)}"
 
 
 def _contents(value: NDArray[Any], classes: Sequence[object] | None) -> str:
@@ -122,6 +51,8 @@ class Told:
         What columns are called; by default as in ``fit``.
     max_levels : int, optional
         How many levels of a category are named before the others are counted; by default all.
+    has_missing : array of shape (columns,), optional
+        Of which columns it is said where missing values go; by default of all.
 
     """
 
@@ -131,7 +62,9 @@ class Told:
         model: Any,
         names: Sequence[str] | None = None,
         max_levels: int | None = None,
+        has_missing: NDArray[np.bool_] | None = None,
     ) -> None:
+        self._has_missing = has_missing
         self.found, self._trees, self._last = found, model.trees_, last_children(found.trees)
         self._value, self._rule, self._most = node_values(self._trees), model.label_rule, max_levels
         levels = found.columns.levels
@@ -166,7 +99,11 @@ class Told:
             more = f" (missing: {float(self._trees.share[child]):.0%} of the row)"
         elif len(own) > 1 and own[node] < own[node + 1]:
             test, more = test._replace(missing=False), " (missing: by surrogates)"
+        if self._has_missing is not None and not self._has_missing[test.feature]:
+            test, more = test._replace(missing=False), ""
         text = sentence(test, self._words, self._most)
+        if test.kind == LEVELS and not test.missing and 0 < self._n_levels[test.feature] == len(test.levels):
+            text = f"{name} is known"  # every level there is
         return (text if named or not text.startswith(f"{name} ") else text[len(name) + 1 :]) + more
 
     def rows(self, node: int) -> str:
@@ -266,17 +203,21 @@ def text(
     if style != "outline":
         return _in_style_of(Printed(found, model, tree, names), style, max_depth, max_levels, digits)
     told = Told(found, model, names, OUTLINE_LEVELS if max_levels is None else max_levels)
-    lines, waiting = [], [(told.roots(tree)[0], 0, "all rows")]
+    return "\n".join(outline(told, tree, max_depth)) + "\n"
+
+
+def outline(told: Told, tree: int, max_depth: int | None) -> Iterator[str]:
+    """Yield a line for each node of a tree down to a depth, children under their parent."""
+    waiting = [(told.roots(tree)[0], 0, "all rows")]
     while waiting:
         node, depth, condition = waiting.pop()
         children = told.children(node)
         is_cut = bool(children) and max_depth is not None and depth >= max_depth
         held = plain(f"{told.contents(node)}{told.weight(node)}{told.label(node)}")  # on one line
         line = f"{'  ' * depth + condition:<{ROWS_COLUMN}} {told.rows(node):>14}  {held}"
-        lines.append(line.rstrip() + (f"  ... {told.n_below(node):,} nodes below" if is_cut else ""))
+        yield line.rstrip() + (f"  ... {told.n_below(node):,} nodes below" if is_cut else "")
         if not is_cut:
             waiting += reversed([(child, depth + 1, told.condition(node, child)) for child in children])
-    return "\n".join(lines) + "\n"
 
 
 def _in_style_of(

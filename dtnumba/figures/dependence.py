@@ -11,28 +11,19 @@ from dtnumba.figures.colours import class_colours, tints_of_numbers
 from dtnumba.figures.regions import Asked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dtnumba.figures.regions import Ranges
+    from dtnumba.figures.tree_cells import Names
 
 _MOST_PLACES = 4_000_000
 _MOST_CLASSES = 8
 
 
 def draw_dependence(
-    model: Any,
-    X: Any,
-    columns: Any,
-    ax: Any = None,
-    *,
-    target: Any = None,
-    ice: int = 0,
-    feature_names: Sequence[Any] | None = None,
-    class_names: Sequence[Any] | None = None,
-) -> Any:
+    model: Any, X: Any, columns: Any, ax: Any, names: Names, *, target: Any, ice: int
+) -> Any:  # fmt: skip
     """Draw partial dependence; see ``plot.dependence``."""
     what = "plot.dependence"
-    asked = Asked(model, X, what, feature_names, class_names)
+    asked = Asked(model, X, what, names)
     given = [columns] if isinstance(columns, (str, bytes, int, np.integer)) else list(columns)
     own = [asked.column(one) for one in given]
     if len(set(own)) not in {1, 2} or len(set(own)) != len(own):

@@ -12,17 +12,17 @@ from dtnumba.figures.tree_cells import Shown
 from dtnumba.trees.layout import LEAF
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
+
+    from dtnumba.figures.tree_cells import Names
 
 _MOST_NAMED = 20
 _MOST_LINED, _MOST_BARS = 80, 500  # lines between more leaves would hide their colours; bars would be finer than dots
 
 
-def draw_leaves(model: Any, ax: Any = None, *, tree: int = 0, class_names: Sequence[Any] | None = None) -> Any:
+def draw_leaves(model: Any, ax: Any, names: Names, *, tree: int) -> Any:
     """Draw the leaves of one tree; see ``plot.leaves``."""
-    shown = Shown(model, "plot.leaves", tree, None, class_names)
+    shown = Shown(model, "plot.leaves", tree, names)
     leaves = np.flatnonzero(shown.trees.feature == LEAF)
     rows, value = shown.trees.n_samples[leaves], shown.value[leaves]
     if shown.codes is None:
@@ -45,8 +45,7 @@ def draw_leaves(model: Any, ax: Any = None, *, tree: int = 0, class_names: Seque
             bars = axes.bar(edges[:-1], value[:, c], width, low, align="edge", color=colours[c], **line)
             low = low + value[:, c]
             handles.append(bars)
-        names = shown.class_names()
-        name_handles(axes, handles[:_MOST_NAMED], names[:_MOST_NAMED])
+        name_handles(axes, handles[:_MOST_NAMED], shown.class_names()[:_MOST_NAMED])
         axes.set_ylim(0.0, 1.0)
         label_axes(axes, "rows, leaf by leaf", "shares of classes", f"{len(leaves):,} leaves")
     axes.set_xlim(0.0, edges[-1])

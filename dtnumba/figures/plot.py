@@ -55,16 +55,10 @@ class Plot:
 
         """
         from dtnumba.figures.tree import draw_tree
+        from dtnumba.figures.tree_cells import Names
 
-        return draw_tree(
-            model,
-            ax,
-            tree=tree,
-            max_depth=max_depth,
-            feature_names=feature_names,
-            class_names=class_names,
-            direction=direction,
-        )
+        names = Names(feature_names, class_names)
+        return draw_tree(model, ax, names, tree=tree, max_depth=max_depth, direction=direction)
 
     def surface(
         self,
@@ -101,10 +95,9 @@ class Plot:
 
         """
         from dtnumba.figures.surface import draw_surface
+        from dtnumba.figures.tree_cells import Names
 
-        return draw_surface(
-            model, X, y, ax, columns=columns, feature_names=feature_names, class_names=class_names
-        )
+        return draw_surface(model, X, y, ax, Names(feature_names, class_names), columns=columns)
 
     def importances(
         self,
@@ -199,10 +192,10 @@ class Plot:
 
         """
         from dtnumba.figures.dependence import draw_dependence
+        from dtnumba.figures.tree_cells import Names
 
-        return draw_dependence(
-            model, X, columns, ax, target=target, ice=ice, feature_names=feature_names, class_names=class_names
-        )
+        names = Names(feature_names, class_names)
+        return draw_dependence(model, X, columns, ax, names, target=target, ice=ice)
 
     def leaves(
         self, model: Any, ax: Any = None, *, tree: int = 0, class_names: Sequence[Any] | None = None
@@ -227,8 +220,9 @@ class Plot:
 
         """
         from dtnumba.figures.leaves import draw_leaves
+        from dtnumba.figures.tree_cells import Names
 
-        return draw_leaves(model, ax, tree=tree, class_names=class_names)
+        return draw_leaves(model, ax, Names(None, class_names), tree=tree)
 
 
 plot = Plot()

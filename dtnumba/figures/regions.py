@@ -15,12 +15,12 @@ from dtnumba.export.reading import ReadTrees, read
 from dtnumba.export.replay import cuts_by_feature, model_answers
 from dtnumba.figures.axes import name_ticks, plain
 from dtnumba.figures.leaf_weights import by_leaves, leaves_add_up
-from dtnumba.figures.tree_cells import shortened
+from dtnumba.figures.tree_cells import Names, shortened
 from dtnumba.tables.cells import cells_of, values_of
 from dtnumba.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -56,25 +56,18 @@ class Asked:
         Rows as in ``predict``: they say which parts of the columns are looked at.
     what : str
         Who asks, for errors.
-    feature_names, class_names : sequence, optional
+    names : Names
         Other names of columns and classes.
 
     """
 
-    def __init__(
-        self,
-        model: Any,
-        X: Any,
-        what: str,
-        feature_names: Sequence[Any] | None = None,
-        class_names: Sequence[Any] | None = None,
-    ) -> None:
+    def __init__(self, model: Any, X: Any, what: str, names: Names) -> None:
         found = read(model)
         self._model, self._found, self._what = model, found, what
-        self.columns: Columns = shortened(renamed(found.columns, feature_names, class_names))
+        self.columns: Columns = shortened(renamed(found.columns, *names))
         self.is_forest = hasattr(model, "forest_")
         self.labels = found.columns.classes
-        self._given_names = renamed(found.columns, feature_names, None).names
+        self._given_names = renamed(found.columns, names.features, None).names
         self._cuts = dict(cuts_by_feature(found))
         parts = [np.array(values_of(cells), np.float64) for _, cells in model.table_of(X).row_blocks()]
         self.rows: NDArray[np.float64] = np.concatenate(parts)

@@ -15,23 +15,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dtnumba.figures.tree_cells import Names
+
 _MOST_RECTANGLES = 4_000_000
 _APART = 0.3  # how far points of one level are spread, so that they do not hide each other
 
 
 def draw_surface(
-    model: Any,
-    X: Any,
-    y: Any = None,
-    ax: Any = None,
-    *,
-    columns: Sequence[Any] | None = None,
-    feature_names: Sequence[Any] | None = None,
-    class_names: Sequence[Any] | None = None,
-) -> Any:
+    model: Any, X: Any, y: Any, ax: Any, names: Names, *, columns: Sequence[Any] | None
+) -> Any:  # fmt: skip
     """Draw predictions over two columns; see ``plot.surface``."""
     what = "plot.surface"
-    asked = Asked(model, X, what, feature_names, class_names)
+    asked = Asked(model, X, what, names)
     a, b = _two(asked, columns, what)
     across, up = asked.ranges(a), asked.ranges(b)
     shape = len(up.asked), len(across.asked)

@@ -13,11 +13,9 @@ from dtnumba.figures.colours import GREY, class_colours
 from dtnumba.figures.tree_cells import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from dtnumba.figures.tree_cells import Cell
+    from dtnumba.figures.tree_cells import Cell, Names
 
 # In points, as the text of a figure of its own
 _SIZE, _LINE, _PAD, _BAR, _APART, _BETWEEN, _MARGIN = 9.0, 11.5, 5.0, 4.0, 9.0, 26.0, 8.0
@@ -39,15 +37,8 @@ class _Placed:
 
 
 def draw_tree(
-    model: Any,
-    ax: Any = None,
-    *,
-    tree: int = 0,
-    max_depth: int | None = 6,
-    feature_names: Sequence[Any] | None = None,
-    class_names: Sequence[Any] | None = None,
-    direction: str | None = None,
-) -> Any:
+    model: Any, ax: Any, names: Names, *, tree: int, max_depth: int | None, direction: str | None
+) -> Any:  # fmt: skip
     """Draw one tree; see ``plot``."""
     if max_depth is not None and not (
         isinstance(max_depth, (int, np.integer)) and not isinstance(max_depth, bool) and max_depth >= 0
@@ -55,7 +46,7 @@ def draw_tree(
         raise ValueError(f"max_depth={max_depth!r}: must be a number of tests of 0 or more, or None for all")
     if direction not in {None, *_DIRECTIONS}:
         raise ValueError(f"direction={direction!r}: must be 'down', 'right' or None, which looks at the tree")
-    shown = Shown(model, "plot", tree, feature_names, class_names)
+    shown = Shown(model, "plot", tree, names)
     check_axes(ax, "plot")  # before words are measured
     cells = shown.cells(max_depth, _WRAP_DOWN)
     if direction is None:

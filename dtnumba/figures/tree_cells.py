@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from dtnumba.export.reading import Columns, ReadTrees, Test
 
 _FEW_CLASSES, _MOST_OUTPUTS, _NAMED_STAND_INS = 4, 4, 3
+
+
+class Names(NamedTuple):
+    """Names of columns and classes in place of those of ``fit``, as a caller gives them."""
+
+    features: Sequence[Any] | None = None
+    classes: Sequence[Any] | None = None
+
+
+GIVEN = Names()  # those of ``fit``
 
 
 @dataclass
@@ -87,22 +97,15 @@ class Shown:
         Who draws, for errors.
     tree : int
         The number of a tree of a forest.
-    feature_names, class_names : sequence, optional
+    names : Names
         Other names of columns and classes.
 
     """
 
-    def __init__(
-        self,
-        model: Any,
-        what: str,
-        tree: Any = 0,
-        feature_names: Sequence[Any] | None = None,
-        class_names: Sequence[Any] | None = None,
-    ) -> None:
+    def __init__(self, model: Any, what: str, tree: Any = 0, names: Names = GIVEN) -> None:
         found = only_trees(model, what)
         t = tree_number(tree, found.trees.n_trees)
-        self.columns = shortened(renamed(found.columns, feature_names, class_names))
+        self.columns = shortened(renamed(found.columns, *names))
         self.trees = one_tree(found.trees, t)
         self.value = np.asarray(one_tree(model.trees_, t).value)
         self._words, self._nodes = NodeWords(self.columns), Nodes(self.trees)

@@ -3,6 +3,7 @@
 cross_validation      cross_validate, leave_one_out, train_validation_test
 resampling            bootstrap: .632 and .632+
 size_curve            complexity_curve: error against the number of leaves
+size_figure           such a curve, drawn
 folds                 which rows are fitted, and which are held out
 refits                one model fitted again and again to parts of one table
 held_out_predictions  what fitted models predict for the rows held out

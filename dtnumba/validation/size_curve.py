@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def new_axes() -> Any:
-    """Return matplotlib axes of a figure of their own."""
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "plot() draws with matplotlib, which is not installed: pip install matplotlib (or dtnumba[plot])"
-        ) from error
-    return plt.figure().subplots()
-
-
 @dataclass(frozen=True, eq=False)
 class ComplexityCurve:
     """Error against size, a number a size.
@@ -69,7 +58,7 @@ class ComplexityCurve:
         return int(self.sizes[self.validation_error.argmin()])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw both errors against size with matplotlib; return the axes.
+        """Draw both errors against size with matplotlib, as ``dtnumba.plot.pruning`` does; return the axes.
 
         Parameters
         ----------
@@ -77,18 +66,10 @@ class ComplexityCurve:
             Where to draw; new axes by default.
 
         """
-        ax = new_axes() if ax is None else ax
-        ax.plot(self.sizes, self.train_error, label="training")
-        (line,) = ax.plot(self.sizes, self.validation_error, label="validation")
-        low = self.validation_error - self.validation_standard_error
-        high = self.validation_error + self.validation_standard_error
-        if not np.isnan(low).any():
-            ax.fill_between(self.sizes, low, high, alpha=0.2, color=line.get_color(), linewidth=0)
-        ax.axvline(self.best_size, color="grey", linestyle=":", linewidth=1)
-        ax.set_xlabel("leaves")
-        ax.set_ylabel(self.loss)
-        ax.legend()
-        return ax
+        from dtnumba.validation.size_figure import draw_errors, new_axes
+
+        errors = self.train_error, self.validation_error, self.validation_standard_error
+        return draw_errors(new_axes() if ax is None else ax, self.sizes, *errors, self.loss)
 
 
 def complexity_curve(

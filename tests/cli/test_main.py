@@ -200,20 +200,20 @@ def test_features_of_text_are_categories(write, printed):
     out = printed(write(SHIRTS))
     assert "40 rows, 2 features (1 category), 12.5% missing; 'kind': 2 classes" in out
     assert "held-out accuracy  1.0000" in out
-    assert "\n  colour in 'red, dark' or missing " in out
-    assert "\n  colour not in 'red, dark' " in out
+    assert '\n  colour is "red, dark" (or missing) ' in out
+    assert '\n  colour is not "red, dark" ' in out
 
 
 def test_numbers_may_be_named_as_a_category(write, printed):
     text = "zip,y\n" + "".join(f"0{i % 5},{'in' if i % 5 in (0, 2, 4) else 'out'}\n" for i in range(60))
     out = printed(write(text), "--category", "zip", "--max-depth", "1")
-    assert "zip in '01', '03' " in out
+    assert 'zip in {"01", "03"} ' in out
     assert "held-out accuracy  1.0000" in out
 
 
 def test_a_test_for_missing_is_said_as_one(write, printed):
     out = printed(write("colour,kind\n" + "red,a\n,b\n" * 10))
-    assert "\n  colour has a value " in out
+    assert "\n  colour is known " in out
     assert "\n  colour is missing " in out
 
 
@@ -401,7 +401,8 @@ def test_large_whole_features_may_be_rounded_but_not_merged(write, printed):
     text = "x,y\n" + "".join(f"{2**60 + 1000 * i + 1},{'ab'[i > 20]}\n" for i in range(40))
     assert "held-out accuracy  1.0000" in printed(write(text))
     merged = "x,y\n" + "".join(f"{2**60 + i},{'ab'[i > 20]}\n" for i in range(40))
-    assert f"\n  x in '{2**60}', " in printed(write(merged), "--category", "x", "--max-depth", "1")
+    out = printed(write(merged), "--category", "x", "--max-depth", "1")
+    assert out.count(f'  x in {{"{2**60}"') + out.count(f'  x not in {{"{2**60 + 21}"') == 1
 
 
 def test_arrow_integers_that_would_be_merged_are_refused(tmp_path, refusal):

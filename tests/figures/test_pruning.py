@@ -23,6 +23,16 @@ def test_a_complexity_curve_and_what_it_chooses():
     assert texts[3].startswith(f"within one standard error: {chosen} lea")
 
 
+def test_a_curve_draws_itself_as_the_figure_does():
+    X, y = some_rows(0)
+    curve = validation.complexity_curve(DecisionTreeClassifier(random_state=0), X, y, cv=5)
+    drawn = [
+        [(line.get_label(), np.asarray(line.get_xydata()).tolist()) for line in ax.lines]
+        for ax in (plot.pruning(curve), curve.plot())
+    ]
+    assert drawn[0] == drawn[1]
+
+
 def test_a_table_of_alphas_marks_the_choices_of_its_rules():
     X, y = some_rows(1)
     table = pruners.CostComplexity(cv=5).table(DecisionTreeClassifier(random_state=0), X, y)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dtnumba.export.text_styles.printed import MOST_LEVELS, Branch, Printed, listed
+from dtnumba.export.text_styles.printed import MOST_LEVELS, Branch, Printed, listed, ranges_in_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,15 +119,7 @@ class _Printer:
             if branch.is_ordered and len(branch.ranges) == 1:
                 return _Words(name, f"in [{own[0]}-{own[-1]}]", [])
             return _Words(name, "in", listed(own, self._most, "\n").split("\n"))
-        parts = []
-        for low, high in branch.ranges:
-            if low == -np.inf and high == np.inf:
-                parts.append("is known")
-            elif low == -np.inf:
-                parts.append(f"<= {_cut(high)}")
-            else:
-                parts.append(f"> {_cut(low)}" + ("" if high == np.inf else f" and <= {_cut(high)}"))
-        return _Words(name, " or ".join(parts) or "= N/A", [])
+        return _Words(name, ranges_in_words(branch.ranges, _cut) or "= N/A", [])
 
     def _leaf(self, node: int) -> str:
         assert self.printed.classes is not None

@@ -13,7 +13,7 @@ from dtnumba.trees.layout import LEAF, last_children, node_values, one_tree
 from dtnumba.trees.subtrees import class_weights_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -173,6 +173,17 @@ def listed(words: Sequence[str], most: int | None, joint: str = ", ") -> str:
     if most is None or len(words) <= most:
         return joint.join(words)
     return joint.join([*words[:most], f"{len(words) - most} more"])
+
+
+def ranges_in_words(ranges: Sequence[tuple[float, float]], cut: Callable[[float], str]) -> str:
+    """Return ranges of a number as J48 and C5.0 write them, "" where there are none; ``cut`` writes their ends."""
+    parts = []
+    for low, high in ranges:
+        if low == -np.inf:
+            parts.append("is known" if high == np.inf else f"<= {cut(high)}")
+        else:
+            parts.append(f"> {cut(low)}" + ("" if high == np.inf else f" and <= {cut(high)}"))
+    return " or ".join(parts)
 
 
 def _joined(cuts: list[float], ways: list[int], k: int) -> list[tuple[float, float]]:

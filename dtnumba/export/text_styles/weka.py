@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from dtnumba.export.text_styles.printed import MOST_LEVELS, Branch, Printed, listed
+from dtnumba.export.text_styles.printed import MOST_LEVELS, Branch, Printed, listed, ranges_in_words
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 SMALL = 1e-6  # a weight of errors that counts as none
@@ -83,16 +83,7 @@ def _asked(
         if not own:
             return " is missing"
         return f" = {own[0]}" if len(own) == 1 else "=" + listed([f"({name})" for name in own], most, "|")
-    parts = []
-    for low, high in branch.ranges:
-        if low == -np.inf and high == np.inf:
-            parts.append(" is known")
-        elif low == -np.inf:
-            parts.append(f" <= {_cut(printed, high)}")
-        else:
-            upper = "" if high == np.inf else f" and <= {_cut(printed, high)}"
-            parts.append(f" > {_cut(printed, low)}{upper}")
-    return " or".join(parts) or " is missing"
+    return f" {ranges_in_words(branch.ranges, partial(_cut, printed)) or 'is missing'}"
 
 
 def _leaf(printed: Printed, counts: NDArray[np.float64], labels: list[int], node: int) -> str:

@@ -19,7 +19,7 @@ from dtnumba.validation.folds import Folds
 from dtnumba.validation.held_out_predictions import folds_of
 from dtnumba.validation.node_losses import loss_of, losses_by_node, predicted_by_node, target_of_rows, values_by_node
 from dtnumba.validation.refits import Refits, unpruned
-from dtnumba.validation.size_curve import new_axes
+from dtnumba.validation.size_figure import new_axes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
