@@ -350,8 +350,11 @@ def test_a_producer_that_is_never_read_is_let_go_of():
     gc.collect()
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.binary(max_size=3), max_size=60))
+LONG = st.builds(bytes.__add__, st.sampled_from([b"", b"a", b"a" * 7, b"a" * 8, b"b" * 17]), st.binary(max_size=10))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.binary(max_size=3) | LONG | st.sampled_from([b"a" * n for n in range(20)]), max_size=60))
 def test_texts_are_numbered_by_the_table_as_by_python(texts):
     stops = np.cumsum([len(text) for text in texts], dtype=np.int64)
     starts = stops - [len(text) for text in texts] if texts else stops
