@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from strategies import interpreted_only
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples, interpreted_only
 
 import dtnumba
 from dtnumba import (
@@ -132,3 +134,23 @@ def made(name):
     if name not in MADE:
         MADE[name] = fitted(name)
     return MADE[name]
+
+
+def of_any_table(kinds):
+    """Ask a test of a name, a model and rows about models of these kinds, fitted to tables that are drawn."""
+
+    def asked(test):
+        @interpreted_only
+        @given(st.sampled_from(sorted(kinds)), st.integers(0, 2**16), st.integers(6, 60))
+        @examples(40)
+        def of_a_drawn_one(name, seed, n):
+            try:
+                model, X = fitted(name, seed, n)
+            except ValueError:
+                return  # costs of three classes, and the table has two
+            test(name, model, X)
+
+        of_a_drawn_one.__name__ = of_a_drawn_one.__qualname__ = test.__name__
+        return of_a_drawn_one
+
+    return asked

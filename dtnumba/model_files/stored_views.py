@@ -21,16 +21,14 @@ if TYPE_CHECKING:
     from dtnumba.trees.layout import Trees
 
 
-class StoredTree(TreeView):
-    """One tree of a file."""
+class _InFile:
+    """What views of the trees of a file share."""
 
-    def __init__(self, stored: StoredTrees, importances: Any) -> None:
-        self._stored = stored
-        self._take(stored.n_features, stored.n_classes, importances)
+    _stored: StoredTrees
 
     @property
-    def trees(self) -> Trees:  # type: ignore[override]
-        """The arrays behind the columns."""
+    def trees(self) -> Trees:
+        """The arrays behind the columns, all trees end to end."""
         return self._stored.whole
 
     @property
@@ -39,7 +37,15 @@ class StoredTree(TreeView):
         return self._stored.walked
 
 
-class StoredForest(ForestView):
+class StoredTree(_InFile, TreeView):  # type: ignore[override]  # what is an attribute there is made when it is asked for
+    """One tree of a file."""
+
+    def __init__(self, stored: StoredTrees, importances: Any) -> None:
+        self._stored = stored
+        self._take(stored.n_features, stored.n_classes, importances)
+
+
+class StoredForest(_InFile, ForestView):  # type: ignore[override]
     """The trees of a file."""
 
     def __init__(self, stored: StoredTrees, importances: Any) -> None:
@@ -63,13 +69,3 @@ class StoredForest(ForestView):
             if found is not None:
                 return found
         return super().leaves(table, workers, first, last)
-
-    @property
-    def trees(self) -> Trees:  # type: ignore[override]
-        """All trees, end to end."""
-        return self._stored.whole
-
-    @property
-    def walked(self) -> Trees:
-        """What prediction reads."""
-        return self._stored.walked

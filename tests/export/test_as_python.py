@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-from exported import ALL_KINDS, KINDS, fitted, made
-from hypothesis import given
-from hypothesis import strategies as st
-from strategies import examples, interpreted_only
+from exported import ALL_KINDS, KINDS, made, of_any_table
 
 from dtnumba import C45Classifier, DecisionTreeClassifier, DecisionTreeRegressor, export
 from dtnumba.export import as_python
@@ -27,14 +24,8 @@ def test_large_trees_are_tables_and_a_loop(name, monkeypatch):
     assert export.verify(export.python(model), model, X)
 
 
-@interpreted_only
-@given(st.sampled_from(sorted(KINDS)), st.integers(0, 2**16), st.integers(6, 60))
-@examples(40)
-def test_it_does_so_for_any_table(name, seed, n):
-    try:
-        model, X = fitted(name, seed, n)
-    except ValueError:
-        return  # costs of three classes, and the table has two
+@of_any_table(KINDS)
+def test_it_does_so_for_any_table(name, model, X):
     for style in as_python.PYTHON_STYLES:
         assert export.verify(export.python(model, style), model, X)
 

@@ -6,10 +6,10 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from exported import ALL_KINDS, KINDS, fitted, made
+from exported import ALL_KINDS, KINDS, made, of_any_table
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples, interpreted_only
+from strategies import examples
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, RandomForestRegressor, export
 from dtnumba.export.languages import sql_query
@@ -39,14 +39,8 @@ def test_it_says_what_the_model_says(name, dialect, style):
         assert export.verify(query, model, X)
 
 
-@interpreted_only
-@given(st.sampled_from(sorted(set(KINDS) - {"forest, fractional, hard"})), st.integers(0, 2**16), st.integers(6, 60))
-@examples(40)
-def test_it_does_so_for_any_table(name, seed, n):
-    try:
-        model, X = fitted(name, seed, n)
-    except ValueError:
-        return  # costs of three classes, and the table has two
+@of_any_table(set(KINDS) - {"forest, fractional, hard"})
+def test_it_does_so_for_any_table(name, model, X):
     for style in ("case", "table")[: 1 + (name not in NO_TABLE)]:
         assert export.verify(export.sql(model, style=style, dialect="sqlite", proba=True), model, X)
 
