@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import dtnumba
 from dtnumba.cli.command import UsageError
 
@@ -80,6 +82,24 @@ def with_parameters(cls: Any, given: Sequence[tuple[str, str]]) -> dict[str, Any
                 raise UsageError(f"--set {name}={text}: {error}") from error
         found[name] = fits[0]
     return found
+
+
+_OF_CLASSES = ("class_weight", "costs", "priors")
+
+
+def with_labels(model: Any, y: Any) -> Any:
+    """Return a model whose parameters have labels as keys where they had their texts, the only keys that JSON has."""
+    labels = {str(label): label for label in np.unique(y).tolist()} if y.dtype.kind == "i" else {}
+
+    def named(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {labels.get(key, key): named(one) for key, one in value.items()}
+        return [named(one) for one in value] if isinstance(value, list) else value
+
+    for name in _OF_CLASSES:
+        if name in vars(model):
+            model.set_params(**{name: named(vars(model)[name])})
+    return model
 
 
 def check_together(model: Any, target: str) -> None:

@@ -19,7 +19,7 @@ from dtnumba.cli.files.columns import DATE, SPELLED, LevelColumn
 from dtnumba.cli.files.read_table import read_table
 from dtnumba.cli.files.reading import Reading
 from dtnumba.cli.files.spelling import Spelling
-from dtnumba.cli.learners import check_together, tasks_of, with_parameters
+from dtnumba.cli.learners import check_together, tasks_of, with_labels, with_parameters
 from dtnumba.cli.output import check_out
 from dtnumba.cli.show import top
 from dtnumba.runtime.notice import NOTICE
@@ -107,7 +107,7 @@ def train(options: argparse.Namespace) -> None:
         X, y, X_test, y_test = examples.rows(learn), examples.y[learn], examples.rows(test), examples.y[test]
         remarks.append(f"{_counted(len(learn), 'row')} to learn from, {len(test):,} held out")
     make = makers[examples.is_regression]
-    model = make()
+    model = with_labels(make(), examples.y)
     with stage("compile + fit") as remarks:
         fit(model, X, y)
         remarks += size_of(model)
@@ -128,7 +128,7 @@ def train(options: argparse.Namespace) -> None:
         print(line)
     sys.stdout.flush()
     if options.out is not None:
-        save(make(), examples, options.out)
+        save(with_labels(make(), examples.y), examples, options.out)
     print(f"{time.perf_counter() - began:.2f} s in all", file=sys.stderr, flush=True)
 
 

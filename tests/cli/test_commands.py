@@ -307,6 +307,20 @@ def test_parameters_are_read_as_their_rules_allow(saved):
     assert meant("[1, 2]") == [[1, 2], "[1, 2]"]
 
 
+def test_labels_that_are_numbers_are_keys_of_json(run, tmp_path):
+    path, out = tmp_path / "numbers.csv", tmp_path / "m"
+    path.write_text("x,y\n" + "".join(f"{i},{1 + (i > 20)}\n" for i in range(40)))
+    given = ['class_weight={"1": 3, "2": 0.5}', 'priors={"1": 0.25, "2": 0.75}', 'costs={"1": {"2": 4}}']
+    code, _, err = run("train", path, "--out", out, *(part for one in given for part in ("--set", one)))
+    assert code == 0, err
+    model = dtnumba.load(out)
+    assert model.class_weight == {1: 3, 2: 0.5}
+    assert (model.priors, model.costs) == ({1: 0.25, 2: 0.75}, {1: {2: 4}})
+    code, _, err = run("train", path, "--set", 'class_weight={"3": 2}')
+    assert code == 1
+    assert "spell the classes as in y" in err
+
+
 def test_names_of_models(run, table):
     assert tasks_of("forest") == {False: "RandomForestClassifier", True: "RandomForestRegressor"}
     assert tasks_of("c45") == {False: "C45Classifier"}
