@@ -78,7 +78,7 @@ class Told:
         roots: list[int] = self._trees.root[:-1].tolist()
         if tree is None:
             return roots
-        if not (isinstance(tree, (int, np.integer)) and 0 <= tree < len(roots)):
+        if not (isinstance(tree, (int, np.integer)) and not isinstance(tree, bool) and 0 <= tree < len(roots)):
             raise ValueError(f"tree={tree!r}: must be the number of a tree, from 0 to {len(roots) - 1}")
         return [roots[int(tree)]]
 
@@ -186,9 +186,9 @@ def text(
     """
     if style not in STYLES:
         raise ValueError(f"style={style!r}: must be one of {', '.join(map(repr, STYLES))}")
-    _check_whole("max_depth", max_depth, 0, "a number of tests of 0 or more, or None")
-    _check_whole("max_levels", max_levels, 1, "a number of levels of 1 or more, or None")
-    _check_whole("digits", digits, 1, "a number of digits of 1 or more, or None")
+    check_whole("max_depth", max_depth, 0, "a number of tests of 0 or more, or None")
+    check_whole("max_levels", max_levels, 1, "a number of levels of 1 or more, or None")
+    check_whole("digits", digits, 1, "a number of digits of 1 or more, or None")
     if digits is not None and style != "rpart":
         raise ValueError(f"digits={digits!r}: style={style!r} says itself how many digits there are; leave digits out")
     found = read(model)
@@ -236,7 +236,8 @@ def _in_style_of(
     return c50(printed, max_depth, max_levels)
 
 
-def _check_whole(name: str, value: Any, least: int, rule: str) -> None:
+def check_whole(name: str, value: Any, least: int, rule: str) -> None:
+    """Raise where a value is neither None nor a whole number of so much or more."""
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if value is not None and not (is_whole and value >= least):
         raise ValueError(f"{name}={value!r}: must be {rule}")
@@ -246,7 +247,9 @@ def feature_names_of(names: Sequence[str] | None, n: int) -> list[str] | None:
     """Return the names that a caller gives to the columns, checked."""
     if names is None:
         return None
-    given = [names] if isinstance(names, str) else [str(name) for name in names]
+    if isinstance(names, (str, bytes)) or not hasattr(names, "__iter__"):
+        raise TypeError(f"feature_names={names!r}: must be a sequence of names, one for each of the {n} columns")
+    given = [str(name) for name in names]
     if len(given) != n:
         raise ValueError(f"feature_names has {len(given)} names, and the model has {n} columns; pass {n}")
     return given

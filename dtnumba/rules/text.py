@@ -85,7 +85,7 @@ def sentence(test: Condition, words: Words, most: int | None = None) -> str:
         is_never = not test.levels
     else:
         text = _range(name, test, levels, words.cuts_at)
-        is_never = test.kind == RANGE and test.low == np.inf and test.high == -np.inf
+        is_never = test.kind == RANGE and test.low == np.inf
     if is_never and test.missing:
         return f"{name} is missing"
     return f"{text} (or missing)" if test.missing else text

@@ -285,5 +285,8 @@ def nested_sums(
     swapped = np.concatenate([np.add.reduceat(each[level.children], level.starts) for level in levels]) - each[inner]
     order = np.argsort(-at[inner], kind="stable")
     sums = np.concatenate([[each[0]], each[0] + np.cumsum(swapped[order])])
+    from_leaves = each[trees.feature == LEAF].sum() - np.cumsum(swapped[order][::-1])[::-1]
+    nearer = np.abs(sums[:-1]) < 0.5 * abs(each[0])  # to the leaves: what is small there is no rest of rounding
+    sums[:-1][nearer], sums[-1] = from_leaves[nearer], each[trees.feature == LEAF].sum()
     n_kept = len(inner) - np.searchsorted(at[inner][order][::-1], marks, side="right")
     return np.asarray(sums[n_kept])

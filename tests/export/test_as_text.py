@@ -129,3 +129,9 @@ def test_compact_trees_have_no_counts_to_show():
     model = DecisionTreeClassifier().fit([[1.0], [2.0]], [0, 1]).compact()
     assert "row" not in export.text(model).replace("all rows", "")
     assert export.dot(model).count("label") == 5
+
+
+def test_the_way_of_missing_values_alone_is_said_so():
+    X = np.array([[np.nan], [np.nan], [1.0], [2.0]])
+    said = export.text(DecisionTreeClassifier().fit(X, [1, 1, 0, 0])).splitlines()[1:]
+    assert sorted(line.split("  ")[1] for line in said) == ["x0 is known", "x0 is missing"]

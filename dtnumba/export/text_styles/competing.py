@@ -62,6 +62,13 @@ class Competition:
         self._y = np.asarray(y)
         if len(self._y) != n_rows or n_rows == 0:
             raise ValueError(f"summary: X has {n_rows} rows and y {len(self._y)}; pass the rows of fit")
+        if printed.classes is not None:
+            known = set(np.asarray(model.classes_).tolist())
+            if odd := [one for one in self._y.tolist() if one not in known][:1]:
+                raise ValueError(
+                    f"summary: y holds {odd[0]!r}, which is none of the classes {sorted(known, key=str)[:8]} of the "
+                    "tree; pass the labels of fit"
+                )
         given = read_weight(sample_weight, n_rows)
         weight = np.ones(n_rows) if given is None else given
         self._weight = weight * self._of_class() if printed.classes is not None else weight
@@ -89,7 +96,8 @@ class Competition:
     def _rows_of_nodes(self) -> list[NDArray[np.int64]]:
         trees = self._printed.trees
         ends = self._model.apply(self._X)
-        rows = [np.flatnonzero(ends == node) for node in range(trees.n_nodes)]
+        order = np.argsort(ends, kind="stable")
+        rows = np.split(order, np.searchsorted(ends[order], np.arange(1, trees.n_nodes)))
         last = last_children(trees)
         for node in np.flatnonzero(trees.feature >= 0)[::-1].tolist():
             rows[node] = np.concatenate([rows[node], *rows[int(trees.left[node]) : int(last[node]) + 1]])

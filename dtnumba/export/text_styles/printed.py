@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -76,12 +77,12 @@ class Printed:
             leaves[node] = leaves[left[node] : last[node] + 1].sum()
         self.n_below, self.n_leaves = (below - 1).tolist(), leaves.tolist()
 
-    @property
+    @cached_property
     def counts(self) -> NDArray[np.float64]:
         """The weight of each class in each node of a tree of one output of classes."""
         return class_weights_of(self.trees, self.sizes)[0]
 
-    @property
+    @cached_property
     def labels(self) -> NDArray[np.int64]:
         """The class that each node says, a column an output."""
         return codes_of(self.value, self.sizes, self.rule)

@@ -93,7 +93,7 @@ class RpartSummary:
         frame, printed, trees = self.frame, self.printed, self.printed.trees
         own = {line.number: line.node for line in lines}
         splits = {line.number: self.splits(line.node) for line in lines if not printed.is_leaf(line.node)}
-        widths = [len(split.asked) for found in splits.values() for split in found if split.is_number]
+        width = max((len(split.asked) for own in splits.values() for split in own if split.is_number), default=0)
         labels = self._labels([line.node for line in lines])
         losses, out = frame.loss(), []
         for line, label in zip(lines, labels, strict=True):
@@ -110,7 +110,7 @@ class RpartSummary:
                 out.append(
                     f"  left son={sons[0]} ({rows[0]} obs) right son={sons[1]} ({rows[1]} obs){remain}"
                 )
-                out += self._split_lines(splits[line.number], max(widths, default=0))
+                out += self._split_lines(splits[line.number], width)
         return out
 
     def _labels(self, nodes: list[int]) -> list[str]:
@@ -197,7 +197,7 @@ class RpartSummary:
         """Return what a split improves in rpart's unit."""
         criterion = getattr(self.printed.model, "criterion", None)
         if self.printed.classes is None and criterion == "squared_error":
-            return gain / impurity  # a share of the node's own
+            return gain / impurity if impurity > 0 else 0.0  # a share of the node's own, which may underflow
         unit = 2.0 if criterion == "poisson" else np.log(2.0) if criterion in {"entropy", "log_loss"} else 1.0
         return gain * weight * unit
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.as_text import feature_names_of, text
+from dtnumba.export.as_text import check_whole, feature_names_of, text
 from dtnumba.export.reading import ExportError, ReadRules, read
 from dtnumba.export.text_styles.competing import Competition
-from dtnumba.export.text_styles.printed import Printed
+from dtnumba.export.text_styles.printed import Printed, plain
 from dtnumba.export.text_styles.rpart_summary import RpartSummary
 
 if TYPE_CHECKING:
@@ -39,6 +39,14 @@ def summary(
         Significant digits of numbers.
 
     """
+    check_whole("digits", digits, 1, "a number of digits of 1 or more")
+    if digits is None:
+        raise ValueError("digits=None: must be a number of digits of 1 or more")
+    if table is not None and not hasattr(table, "lines"):
+        raise TypeError(
+            f"summary: table={type(table).__name__} has no subtrees; pass what "
+            'pruners.CostComplexity(cp="cv").table(model, X, y) returns'
+        )
     found = read(model)
     if (X is None) != (y is None):
         raise ValueError(f"summary: pass both X and y, got {'y' if X is None else 'X'} alone")
@@ -82,6 +90,7 @@ def _importances(model: Any, names: Sequence[str]) -> list[str]:
     order = [j for j in order if worth[j] > 0]
     if not order:
         return []
+    names = [plain(name) for name in names]  # each on its line
     width = max(len(names[j]) for j in order)
     more = int(np.count_nonzero(worth > 0)) - len(order)
     shown = [f"{names[j]:<{width}}  {worth[j]:6.4f}" for j in order]

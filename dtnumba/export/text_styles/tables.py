@@ -90,6 +90,8 @@ def splits(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None, 
         child), ``count`` (rows without a value, or that a surrogate places; -1 where X is not given).
 
     """
+    if (X is None) != (y is None):
+        raise ValueError(f"splits: pass both X and y, got {'y' if X is None else 'X'} alone")
     own = _read(model, "splits", tree, (X, y, sample_weight))
     found = [
         (line, split.kind, split)

@@ -6,6 +6,7 @@ from naive import validation as naive
 from strategies import descriptions, examples, fit, layout, samples
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier
+from dtnumba.pruners import CostComplexity
 from dtnumba.pruners.engines.weakest_link import (
     cut_weak,
     impurity_risk,
@@ -80,6 +81,16 @@ def test_sums_along_the_path_are_those_over_the_leaves(case):
     marks = np.concatenate([[-1.0], steps_of(links) + 1e-12, [99.0]])
     expected = [each[list(leaves_left(trees, links, mark))].sum() for mark in marks]
     assert np.allclose(nested_sums(trees, levels, links.at, each, marks), expected)
+
+
+def test_sums_of_leaves_that_lose_nothing_are_nothing():
+    """Not a rest of rounding, which tables would show in place of 0."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), rng.integers(0, 5, 300)
+    table = CostComplexity(cp="cv").table(DecisionTreeClassifier(), X, y)
+    assert table.risk[0] == 0.0
+    assert table.risk[-1] == 1.0
+    assert "e" not in "".join(str(table).splitlines()[-3:])
 
 
 @examples(30)
