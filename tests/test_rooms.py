@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(find_spec("dtnumba").origin).parent
+REPOSITORY = Path(__file__).resolve().parents[1]
 
 # A room imports itself and the rooms before it. Of the rooms inside growth the same holds.
 ROOMS = [
@@ -84,6 +85,12 @@ def test_no_import_goes_round():
 
 def test_every_room_is_there():
     assert {name.partition(".")[0] for name in MODULES} == set(ROOMS)
+
+
+def test_nothing_lies_before_the_door():
+    """Files of its own are what a clone shows first; builds and environments are folders, or hidden."""
+    found = {path.name for path in REPOSITORY.iterdir() if path.is_file() and not path.name.startswith(".")}
+    assert found == {"README.md", "pyproject.toml"}, "write what a test or a trial makes somewhere else"
 
 
 def test_no_room_is_too_full_and_no_module_too_long():
