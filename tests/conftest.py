@@ -34,9 +34,10 @@ hypothesis.settings.load_profile("dtnumba")
 @pytest.fixture(scope="session", autouse=True)
 def _fast_kernels_for_small_tables():
     """Let small work run the kernels of large work: a fit of a user would not compile them for so little."""
-    from dtnumba.runtime import tasks, tiers
+    from dtnumba.runtime import side_by_side, tasks, tiers
 
     tiers.SMALL_WORK_IS_PLAIN, tasks.PYTHON_STEPS = False, 0
+    side_by_side.STARTS_HELPERS = False  # one of several modules that compile
 
 
 @pytest.fixture(scope="session")
@@ -77,3 +78,12 @@ def few_cells(request):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "small: little data; runs again with NUMBA_DISABLE_JIT=1 (test_legs.py)")
+    config.addinivalue_line("markers", "interpreted: runs with NUMBA_DISABLE_JIT=1 alone, to save compiling")
+
+
+def pytest_itemcollected(item):
+    if item.get_closest_marker("interpreted"):
+        from dtnumba.runtime.kernels import COMPILED
+
+        item.add_marker("small")
+        item.add_marker(pytest.mark.skipif(COMPILED, reason="shown interpreted (test_legs.py), to save compiling"))

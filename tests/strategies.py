@@ -28,7 +28,7 @@ WEIGHTS = ("none", "zeros", "whole", "halves", "real")
 # the gain, a gain of its own, moments, a loss, ranks.
 MECHANISMS = ("gini", "squared_error", "absolute_error")
 # For what would compile for ten seconds or more to show what another test shows compiled of a sibling.
-interpreted_only = pytest.mark.skipif(COMPILED, reason="shown interpreted (test_legs.py), to save compiling")
+interpreted_only = pytest.mark.interpreted
 
 
 def compiled_where(criteria, shown=MECHANISMS):

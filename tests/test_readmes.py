@@ -17,8 +17,6 @@ from dtnumba.criteria import CRITERIA
 from dtnumba.growth.binary.choose_splitter import SPLITTERS
 from dtnumba.pruners import PRUNERS
 
-pytestmark = pytest.mark.small
-
 REPOSITORY = Path(__file__).parents[1]
 PACKAGE = Path(find_spec("dtnumba").origin).parent
 MARKDOWN = {

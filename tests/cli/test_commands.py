@@ -87,6 +87,7 @@ def test_every_learner_is_trained_saved_asked_and_shown(saved, run, table, name)
     assert "column     when: date\ncolumn     colour: category of blue, red\ncolumn     size: number\n" in out
 
 
+@interpreted_only
 def test_shares_and_numbers_are_written_in_full(saved, run, table, tmp_path):
     path = saved("forest", "--set", "n_estimators=7")
     code, out, _ = run("predict", path, table, "--proba")
@@ -295,6 +296,7 @@ def test_parameters_that_are_none_are_refused_before_a_file_is_read(run, text, m
     assert "its F test compares means" in run("train", "none.csv", *medians)[2]
 
 
+@interpreted_only
 def test_parameters_are_read_as_their_rules_allow(saved):
     given = ["max_depth=3", "min_samples_leaf=0.1", "max_features=none", "criterion=entropy"]
     given.append('priors={"big": 0.25, "small": 0.75}')

@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from strategies import interpreted_only
 
 from dtnumba.cli.command import main
 from dtnumba.cli.demo_table import STATES, sample_table
@@ -101,6 +102,7 @@ def test_built_in_table_beats_the_majority_class_and_shows_its_top(printed, monk
     assert all(state in top[0] for state in STATES)
 
 
+@interpreted_only
 def test_same_seed_prints_the_same_tree(few_rows, printed):
     def untimed(text):
         return re.sub(r" *\b\d+\.\d+ s\b", "", text)
@@ -432,6 +434,7 @@ def test_dates_are_days_in_files_of_every_kind(tmp_path, write, capsys):
     assert read_table(write(text), None, Reading(categories=("when",))).levels[0] == ["1970-01-01", "2.1.1970"]
 
 
+@interpreted_only
 @pytest.mark.parametrize("name", [None, "row"])
 def test_the_index_of_a_pandas_frame_is_left_out(tmp_path, capsys, name):
     pytest.importorskip("pyarrow")

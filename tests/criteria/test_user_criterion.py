@@ -6,7 +6,7 @@ import legs
 import numpy as np
 import pytest
 from legs import table
-from strategies import interpreted_only
+from strategies import compiled_where, interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, RandomForestClassifier
 from dtnumba.criteria.contract import impurity_of, resolve_criterion
@@ -82,7 +82,7 @@ def same_bits(one, other):
 
 
 @pytest.mark.small
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", compiled_where(WAYS, ["exact"]))
 def test_a_users_gini_grows_the_tree_of_the_built_in_bit_for_bit(way):
     """With missing values; depth first, and best first with weighted rows."""
     estimator, options = WAYS[way]
@@ -93,7 +93,7 @@ def test_a_users_gini_grows_the_tree_of_the_built_in_bit_for_bit(way):
         assert same_bits(users, ours)
 
 
-@pytest.mark.small
+@interpreted_only
 def test_a_users_gini_sees_any_number_of_classes_and_outputs():
     both = np.stack([TWO, THREE], axis=1)
     ours = fit(DecisionTreeClassifier, both, WHOLE, max_bins=32)

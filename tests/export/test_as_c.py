@@ -10,10 +10,7 @@ from exported import ALL_KINDS, KINDS, made, of_any_table
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreesRegressor, export
 from dtnumba.export.languages import c_tables
 
-pytestmark = [
-    pytest.mark.small,
-    pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="there is no C compiler"),
-]
+pytestmark = pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="there is no C compiler")
 RULES = {"rules", "rules, votes", "decision list"}
 
 

@@ -29,8 +29,6 @@ from dtnumba import (
 from dtnumba.export.replay import model_answers
 from dtnumba.prediction.tree_view import TreeView
 
-pytestmark = pytest.mark.small
-
 OUTSIDE = re.compile(r"""(?:src|href|action)\s*=\s*["']?\s*(?:https?:)?//|@import|url\(""", re.IGNORECASE)
 
 

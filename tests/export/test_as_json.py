@@ -8,8 +8,6 @@ from strategies import same_trees
 
 from dtnumba import DecisionTreeClassifier, RandomForestClassifier, export
 
-pytestmark = pytest.mark.small
-
 
 @pytest.mark.parametrize("name", ALL_KINDS)
 def test_what_is_read_back_is_the_model(name):

@@ -8,7 +8,6 @@ from exported import ALL_KINDS, KINDS, made, of_any_table
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export
 
-pytestmark = pytest.mark.small
 NOT = {name for name in KINDS if name.startswith(("forest", "extra trees", "regression forest", "c45", "c50"))}
 NOT |= {name for name in KINDS if name.startswith("fractional")}
 NOT |= {"surrogates", "surrogates, numbers", "rules", "rules, votes", "decision list"}

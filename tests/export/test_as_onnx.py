@@ -9,12 +9,9 @@ from exported import ALL_KINDS, KINDS, made, of_any_table
 from dtnumba import DecisionTreeClassifier, RandomForestClassifier, export
 from dtnumba.export.as_onnx import OPSETS
 
-pytestmark = [
-    pytest.mark.small,
-    pytest.mark.skipif(
-        find_spec("onnx") is None or find_spec("onnxruntime") is None, reason="onnx or ONNX Runtime is not installed"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    find_spec("onnx") is None or find_spec("onnxruntime") is None, reason="onnx or ONNX Runtime is not installed"
+)
 NO_TREES = {"rules", "rules, votes", "decision list"}
 NO_NODES = {"fractional", "fractional, a number", "c45", "c45, float32", "c45, laplace", "forest, fractional, hard"}
 NO_NODES |= {"c50", "c50, costs"}

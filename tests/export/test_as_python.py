@@ -7,8 +7,6 @@ from exported import ALL_KINDS, KINDS, made, of_any_table
 from dtnumba import C45Classifier, DecisionTreeClassifier, DecisionTreeRegressor, export
 from dtnumba.export import as_python
 
-pytestmark = pytest.mark.small
-
 
 @pytest.mark.parametrize("name", ALL_KINDS)
 @pytest.mark.parametrize("style", as_python.PYTHON_STYLES)

@@ -5,8 +5,6 @@ from exported import ALL_KINDS, made
 
 from dtnumba import export
 
-pytestmark = pytest.mark.small
-
 
 @pytest.mark.parametrize("name", ALL_KINDS)
 def test_sentences_and_formulas_say_what_the_model_says(name):

@@ -7,7 +7,7 @@ from strategies import interpreted_only
 
 from dtnumba import DecisionTreeClassifier, export
 
-pytestmark = [pytest.mark.small, interpreted_only]
+pytestmark = interpreted_only
 pytest.importorskip("sklearn")
 
 REFUSED = {

@@ -15,7 +15,6 @@ from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestC
 from dtnumba.export.languages import sql_query
 from dtnumba.export.languages.sql_words import Dialect
 
-pytestmark = pytest.mark.small
 without = pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is not installed")
 HERE = ["sqlite", pytest.param("duckdb", marks=without)]
 NO_TABLE = {"fractional", "fractional, a number", "surrogates", "surrogates, numbers", "c45", "c45, float32"}

@@ -14,7 +14,6 @@ from strategies import interpreted_only
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export
 from dtnumba.export.pictures.text_widths import cut, width
 
-pytestmark = pytest.mark.small
 SPACE = "{http://www.w3.org/2000/svg}"
 
 

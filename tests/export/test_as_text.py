@@ -8,8 +8,6 @@ from exported import ALL_KINDS, made
 
 from dtnumba import DecisionTreeClassifier, RandomForestRegressor, export
 
-pytestmark = pytest.mark.small
-
 
 @pytest.mark.parametrize("name", ALL_KINDS)
 def test_every_node_has_a_line(name):

@@ -7,10 +7,7 @@ from exported import ALL_KINDS, made
 
 from dtnumba import export
 
-pytestmark = [
-    pytest.mark.small,
-    pytest.mark.skipif(find_spec("treelite") is None, reason="treelite is not installed"),
-]
+pytestmark = pytest.mark.skipif(find_spec("treelite") is None, reason="treelite is not installed")
 NOT = {
     *("tree, two outputs", "intervals", "ranges", "multiway", "fractional", "fractional, a number", "surrogates"),
     *("c50", "c50, costs"),

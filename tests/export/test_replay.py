@@ -9,8 +9,6 @@ from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export
 from dtnumba.export.reading import read
 from dtnumba.export.replay import hard_rows
 
-pytestmark = pytest.mark.small
-
 
 def changed(source, before, after):
     """Return an export with its text changed."""

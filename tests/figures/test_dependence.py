@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from drawn import colours_table, some_rows
+from strategies import interpreted_only
 
 from dtnumba import (
     C45Classifier,
@@ -14,8 +15,6 @@ from dtnumba import (
     RuleSetClassifier,
     plot,
 )
-
-pytestmark = pytest.mark.small
 
 
 def steps(ax):
@@ -54,6 +53,7 @@ def categories_and_numbers():
     return table, y
 
 
+@interpreted_only
 @pytest.mark.parametrize(
     "model",
     [

@@ -6,8 +6,6 @@ from drawn import some_rows
 
 from dtnumba import DecisionTreeClassifier, NotFittedError, RandomForestClassifier, RuleSetClassifier, plot
 
-pytestmark = pytest.mark.small
-
 
 def test_bars_are_importances_and_their_spread():
     X, y = some_rows(0)

@@ -6,8 +6,6 @@ from drawn import some_rows
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, plot
 
-pytestmark = pytest.mark.small
-
 
 def test_widths_are_rows_and_heights_are_shares():
     X, y = some_rows(0)

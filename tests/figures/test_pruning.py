@@ -6,8 +6,6 @@ from drawn import some_rows
 
 from dtnumba import DecisionTreeClassifier, plot, pruners, validation
 
-pytestmark = pytest.mark.small
-
 
 def test_a_complexity_curve_and_what_it_chooses():
     X, y = some_rows(0)

@@ -14,8 +14,6 @@ from dtnumba import (
 )
 from dtnumba.figures.colours import tints_of_shares
 
-pytestmark = pytest.mark.small
-
 
 def regions(ax):
     (mesh,) = [one for one in ax.collections if one.get_gid() == "regions"]

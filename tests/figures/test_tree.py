@@ -22,7 +22,6 @@ from dtnumba import (
 from dtnumba.export import ExportError
 
 matplotlib = pytest.importorskip("matplotlib")
-pytestmark = pytest.mark.small
 
 
 def words_of(ax):

@@ -11,7 +11,6 @@ from strategies import interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier
 
-pytestmark = pytest.mark.small
 TAGS = {"style", "div", "strong", "span", "details", "summary", "dl", "dt", "dd", "bdi", "b", "ol", "li"}
 
 

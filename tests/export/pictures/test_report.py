@@ -14,8 +14,6 @@ from dtnumba.export.pictures.report import pruning_curve
 from dtnumba.pruners.engines.weakest_link import cut_weak, impurity_risk, links_of
 from dtnumba.trees.layout import LEAF
 
-pytestmark = pytest.mark.small
-
 
 def target_of(name):
     _, y, z = table(missing=0.0 if name == "no missing" else 0.1, dtype=KINDS[name][2])

@@ -10,7 +10,6 @@ from strategies import examples
 
 from dtnumba.export.pictures.tidy import tidy
 
-pytestmark = pytest.mark.small
 GAP = 0.5
 
 

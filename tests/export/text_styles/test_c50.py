@@ -8,8 +8,6 @@ from public_data import DATA
 
 from dtnumba import C45Classifier, DecisionTreeClassifier, DecisionTreeRegressor, export
 
-pytestmark = pytest.mark.small
-
 VOTE = """
 Decision tree:
 

@@ -9,8 +9,6 @@ from dtnumba.export.reading import read
 from dtnumba.export.text_styles.printed import Printed
 from dtnumba.export.text_styles.rpart import RpartFrame
 
-pytestmark = pytest.mark.small
-
 # print(rpart(Kyphosis ~ Age + Number + Start, data = kyphosis)), and with parms = list(prior = c(.65, .35),
 # split = "information")
 PLAIN = """\

@@ -9,8 +9,6 @@ from public_data import NAMES, as_rpart, kyphosis
 from dtnumba import DecisionTreeRegressor, RandomForestClassifier, export
 from dtnumba.pruners import CostComplexity
 
-pytestmark = pytest.mark.small
-
 HEAD = """\
   n= 81 
 

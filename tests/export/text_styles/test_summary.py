@@ -8,8 +8,6 @@ from exported import ALL_KINDS, made
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, export
 
-pytestmark = pytest.mark.small
-
 
 @pytest.mark.parametrize("name", ALL_KINDS)
 def test_every_model_has_one(name):

@@ -9,8 +9,6 @@ from public_data import as_rpart
 
 from dtnumba import export
 
-pytestmark = pytest.mark.small
-
 
 def test_the_frame_is_rparts():
     found = export.frame(as_rpart())

@@ -7,8 +7,6 @@ from public_data import named
 from dtnumba import C45Classifier, DecisionTreeClassifier, DecisionTreeRegressor, export
 from dtnumba.export.text_styles.weka import hundredths, java, number
 
-pytestmark = pytest.mark.small
-
 IRIS = """\
 J48 pruned tree
 ------------------

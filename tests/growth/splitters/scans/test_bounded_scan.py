@@ -61,8 +61,8 @@ BOOTSTRAP = st.just(True) if COMPILED else st.booleans()
 @pytest.mark.parametrize("kind", compiled_where(KINDS, ["gini"]))
 @examples(60)
 @given(SAMPLES, BOOTSTRAP, st.integers(1, 12), st.sampled_from([{}, {"min_samples_split": 30}, {"max_depth": 2}]))
-@example(rows(1, 400, ["normal"] * 13), True, 12, {})
-@example(rows(1, 400, ["normal"] * 5), True, 4, {"max_depth": 2})
+@example(rows(1, 400 if COMPILED else 200, ["normal"] * 13), True, 12, {})
+@example(rows(1, 400 if COMPILED else 200, ["normal"] * 5), True, 4, {"max_depth": 2})
 def test_trees_are_those_of_all_cuts(kind, sample, bootstrap, n_drawn, limits):
     X, y = sample
     params = {"n_estimators": 2, "random_state": 0, "max_bins": None, "n_jobs": 1, "bootstrap": bootstrap, **limits}
