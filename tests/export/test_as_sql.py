@@ -1,5 +1,6 @@
 """Queries, asked in SQLite and DuckDB, say what the model says, to the bit."""
 
+import itertools
 import sqlite3
 import struct
 from importlib.util import find_spec
@@ -130,11 +131,14 @@ def test_postgresql_has_its_words():
 @pytest.mark.parametrize("dialect", [*HERE, "postgresql"])
 def test_shares_of_many_classes_are_a_short_query(dialect, monkeypatch):
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(90, 3)), np.arange(90) % 45
+    X, y = rng.normal(size=(135, 3)), np.arange(135) % 30
     tree, forest = DecisionTreeClassifier().fit(X, y), RandomForestClassifier(3, random_state=0).fit(X, y)
-    for model in (tree, forest):
-        query = export.sql(model, dialect=dialect, proba=True)
-        assert len(query) < 200 * model.trees_.n_nodes + 300 * 45  # and not the product
+    for model, style in itertools.product((tree, forest), ("table", "case")):
+        query = export.sql(model, style=style, dialect=dialect, proba=True)
+        if style == "case":
+            assert len(query) < 200 * model.trees_.n_nodes + 300 * 30  # and not the product
+        else:
+            assert "dt_same(dt_node, dt_first)" in query  # leaves of one class each say what others say, too
         assert dialect == "postgresql" or export.verify(query, model, X)
     monkeypatch.setattr(sql_query, "_MOST_TEXT", len(query) - 1)
     if dialect != "postgresql":

@@ -12,6 +12,8 @@ from dtnumba.trees.layout import LEAF, STAYS, n_entries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from dtnumba.export.languages.sql_words import Dialect
     from dtnumba.export.reading import ReadTrees
 
@@ -26,7 +28,7 @@ def walk_of(query: Any, found: ReadTrees) -> tuple[str, str]:
         refuse("sql", trees.root[:-1], "a table of nodes sends a row to one child, and rows go down in parts", way)
     refuse("sql", np.flatnonzero(n_entries(trees.surrogates.start, trees.n_nodes)), "a table has no surrogates", way)
     used = np.unique(trees.feature[trees.feature >= 0]).tolist()
-    tables, has_tests = _tables(query.words, found, p)
+    tables, has_tests, are_shared = _tables(query.words, found, p)
     names = [query.words.name(name) for name in query.keep]
     xs = [query.language.x(j) for j in used]
     carried = [f"{p}row", *names, *xs, f"{p}tree"]
@@ -54,7 +56,10 @@ def walk_of(query: Any, found: ReadTrees) -> tuple[str, str]:
     said = _said(found, p)
     kept = [f"{p}row", *names]
     listed = ", ".join([*(f"w.{name}" for name in kept), f"w.{p}tree", *(f"s.{name}" for name in said)])
-    ends = f"SELECT {listed} FROM {p}walk AS w JOIN {p}says AS s ON s.{p}node = w.{p}node"  # noqa: S608  likewise
+    joined = f"{p}says AS s ON s.{p}node = w.{p}node"
+    if are_shared:
+        joined = f"{p}same AS q ON q.{p}node = w.{p}node JOIN {p}says AS s ON s.{p}node = q.{p}first"
+    ends = f"SELECT {listed} FROM {p}walk AS w JOIN {joined}"  # noqa: S608  likewise
     if not found.is_mean:
         head = f"WITH RECURSIVE\n{tables},\n{walk},\n{p}ends AS (\n{ends}\n)\n"
         return head, f"SELECT {', '.join([*names, *said])} FROM {p}ends"  # noqa: S608  likewise
@@ -79,8 +84,11 @@ def _said(found: ReadTrees, p: str) -> list[str]:
     return names
 
 
-def _tables(words: Dialect, found: ReadTrees, p: str) -> tuple[str, bool]:
-    """Return the tables of nodes, tests, roots and what nodes say; and whether there are tests beside thresholds."""
+def _tables(words: Dialect, found: ReadTrees, p: str) -> tuple[str, bool, bool]:
+    """Return the tables of nodes, tests, roots and what nodes say.
+
+    And whether there are tests beside thresholds, and a table of which node is the first that says the same.
+    """
     trees = found.trees
     m, kind, absent = trees.n_nodes, kinds_of(trees), absent_of(trees)
     stays = absent == np.arange(m)
@@ -104,12 +112,27 @@ def _tables(words: Dialect, found: ReadTrees, p: str) -> tuple[str, bool]:
     )
     ends = np.flatnonzero((trees.feature == LEAF) | (trees.missing_left == STAYS))
     ids = np.where(trees.feature[ends] == LEAF, ends, m + ends).tolist()
+    first, which = _distinct(found, ends)
+    are_shared = found.said.shape[1] > 1 and 2 * len(first) <= len(ends)
+    if are_shared:
+        tables.append(_values(f"{p}same", [f"{p}node", f"{p}first"], [ids, np.array(ids)[first[which]].tolist()]))
+        ends, ids = ends[first], np.array(ids)[first].tolist()
     said: list[Sequence[Any]] = [[words.number(x) for x in own] for own in found.said[ends].T.tolist()]
     if found.labels_are_of_leaves:
         assert found.codes is not None
         said += found.codes[ends].T.tolist()
     tables.append(_values(f"{p}says", [f"{p}node", *_said(found, p)], [ids, *said]))
-    return ",\n".join(tables), bool(tests)
+    return ",\n".join(tables), bool(tests), are_shared
+
+
+def _distinct(found: ReadTrees, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first nodes of those that say the same, and which of them is that of each node."""
+    rows = np.ascontiguousarray(found.said[nodes], np.float64).view(np.int64)
+    if found.labels_are_of_leaves:
+        assert found.codes is not None
+        rows = np.concatenate([rows, found.codes[nodes]], axis=1)
+    _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, which.reshape(-1)
 
 
 def _values(name: str, columns: Sequence[str], cells: Sequence[Any], types: Sequence[str] = ()) -> str:
