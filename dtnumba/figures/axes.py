@@ -16,6 +16,7 @@ _ORDERS_SIGNS = (3, 11)  # the matplotlib that orders signs of both directions; 
 POINTS_PER_INCH = 72.0
 LONGEST_NAME, LONGEST_LEVEL = 28, 20
 _SIGNS_PER_INCH = 13.0
+_MOST_IN_FULL = 10  # entries of a legend; more are written small, so that 20 stand in axes of the usual height
 _UNREADABLE, _TRIES = 2.0, 5  # points of text; smaller and smaller sizes
 
 
@@ -124,7 +125,8 @@ def take_room(ax: Any, axes: Any) -> None:
 
 def name_handles(ax: Any, handles: Sequence[Any], names: Sequence[str], title: str = "") -> None:
     """Add a legend; names that begin with "_" are shown, too."""
-    legend = ax.legend(list(handles), [str(k) for k in range(len(handles))], title=title or None)
+    many = {"fontsize": "x-small", "labelspacing": 0.2} if len(handles) > _MOST_IN_FULL else {}
+    legend = ax.legend(list(handles), [str(k) for k in range(len(handles))], title=title or None, **many)
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_text(name)
         text.set_parse_math(False)

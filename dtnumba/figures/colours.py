@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from colorsys import hsv_to_rgb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,18 +12,19 @@ if TYPE_CHECKING:
 
 _SAFE = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#999999")
 NUMBERS = np.array([0, 114, 178]) / 255.0  # the blue that large numbers are tinted with
+_GOLDEN = (5.0**0.5 - 1.0) / 2.0  # of a circle of hues: none comes near an earlier one for long
+_DEPTHS = ((0.75, 0.8), (0.45, 0.6), (0.55, 0.95), (0.9, 0.5))  # saturation and value
 _PALEST, _FULLEST = 0.06, 0.62
 GREY, DARK, LIGHT = "#808080", "#303030", "#D0D0D0"
 
 
 def class_colours(k: int) -> NDArray[np.float64]:
-    """Return red, green and blue of k classes; of more than eight, those of the eighth on are tones between."""
+    """Return red, green and blue of k classes; of more than eight, from the eighth on hues far from the one before."""
     safe = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in _SAFE]) / 255.0
     if k <= len(safe):
         return np.asarray(safe[:k])
-    from matplotlib import colormaps
-
-    return np.concatenate([safe[:-1], np.array(colormaps["cividis"](np.linspace(0.0, 1.0, k - len(safe) + 1)))[:, :3]])
+    more = [hsv_to_rgb(j * _GOLDEN % 1.0, *_DEPTHS[j % len(_DEPTHS)]) for j in range(1, k - len(safe) + 2)]
+    return np.concatenate([safe[:-1], np.array(more)])
 
 
 def tint(colour: Any, strength: Any) -> NDArray[np.float64]:

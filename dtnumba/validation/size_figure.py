@@ -48,6 +48,7 @@ def draw_errors(
         )  # fmt: skip
     if sizes.max() > _MOST_EVEN:
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("leaves")
     axes.set_ylabel(unit, parse_math=False)
     axes.legend()

@@ -1,10 +1,12 @@
 """Curves of error against size, and what they mark."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from drawn import some_rows
 
-from dtnumba import DecisionTreeClassifier, plot, pruners, validation
+from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, plot, pruners, validation
 
 
 def test_a_complexity_curve_and_what_it_chooses():
@@ -39,6 +41,23 @@ def test_a_table_of_alphas_marks_the_choices_of_its_rules():
     assert texts[2].startswith(f"least error: {table.n_leaves[table.choice('0se')]} lea")
     assert texts[3].startswith(f"within one standard error: {table.n_leaves[table.choice('1se')]} lea")
     assert np.all(np.diff(ax.lines[0].get_xdata()) > 0)
+
+
+def test_sizes_that_are_spread_and_alphas_that_are_many_have_numbers_that_are_read():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] + rng.normal(size=300)
+    ax = plot.pruning(validation.complexity_curve(DecisionTreeRegressor(random_state=0), X, y, cv=3))
+    ax.figure.canvas.draw()
+    assert {"10", "100"} <= {label.get_text() for label in ax.get_xticklabels()}
+    table = pruners.CostComplexity(cv=3).table(DecisionTreeRegressor(random_state=0), X, y)
+    assert len(table.alpha) > 30
+    below = table.plot()
+    below.figure.canvas.draw()
+    (above,) = below.child_axes
+    for labels in (below.get_xticklabels(), above.get_xticklabels()):
+        boxes = sorted((box.x0, box.x1) for box in (label.get_window_extent() for label in labels))
+        assert all(one[1] <= other[0] for one, other in pairwise(boxes))
 
 
 def test_what_is_no_curve_is_named():

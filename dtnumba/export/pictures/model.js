@@ -64,7 +64,7 @@ const Model = (() => {
     return text.replace(/^-/, "−");
   };
   const count = (x) => Number.isInteger(x) ? x.toLocaleString("en") : number(x);
-  const percent = (x) => x >= 0.995 && x < 1 ? ">99%" : x > 0 && x < 0.005 ? "<1%" : Math.round(100 * x) + "%";
+  const percent = (x) => x >= 0.995 && x < 1 ? ">99%" : x > 0 && x <= 0.005 ? "<1%" : Math.round(100 * x) + "%";
   const isIn = (codes) => codes.length === 1 ? "is" : "in";
 
   function setOf(feature, codes, most) {

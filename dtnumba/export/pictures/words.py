@@ -50,7 +50,7 @@ def share(value: float) -> str:
     """Return a share as a percentage that is 100 or 0 only where it is all or nothing."""
     if 0.995 <= value < 1.0:
         return ">99%"
-    return "<1%" if 0.0 < value < 0.005 else f"{value:.0%}"
+    return "<1%" if 0.0 < value <= 0.005 else f"{value:.0%}"
 
 
 class NodeWords:

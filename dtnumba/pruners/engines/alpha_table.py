@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from dtnumba.trees.layout import Trees
     from dtnumba.validation.folds import Split
 
+_MOST_TICKS = 7  # subtrees that are named at the axes: more names would cover each other
+
 
 @dataclass(frozen=True, eq=False)
 class AlphaTable:
@@ -102,11 +104,12 @@ class AlphaTable:
         ax.errorbar(at, error, yerr=spread, marker="o", capsize=2)
         best = int(error.argmin())
         ax.axhline(error[best] + spread[best], linestyle="--", linewidth=1, color="grey")
-        ax.set_xticks(at, ["Inf" if mean == np.inf else f"{mean:.2g}" for mean in means])
+        shown = np.unique(np.linspace(0, len(at) - 1, min(_MOST_TICKS, len(at))).astype(np.int64))
+        ax.set_xticks(shown, ["Inf" if mean == np.inf else f"{mean:.2g}" for mean in means[shown]])
         ax.set_xlabel("cp" if self.is_relative else "alpha")
         ax.set_ylabel("X-val Relative Error" if self.is_relative else "error of held-out rows")
         top = ax.secondary_xaxis("top")
-        top.set_xticks(at, [str(int(n)) for n in self.n_leaves[::-1]])
+        top.set_xticks(shown, [str(int(n)) for n in self.n_leaves[::-1][shown]])
         top.set_xlabel("size of tree")
         return ax
 
