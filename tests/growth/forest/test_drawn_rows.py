@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from strategies import interpreted_only
 
 from dtnumba import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from dtnumba.runtime import rng
@@ -22,7 +23,7 @@ def again(tree, X, y):
     return type(tree)(**tree.get_params()).fit(X, y)
 
 
-@pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesRegressor])
+@pytest.mark.parametrize("forest", [RandomForestClassifier, pytest.param(ExtraTreesRegressor, marks=interpreted_only)])
 @pytest.mark.parametrize("params", [{"bootstrap": False}, {"bootstrap": True, "max_samples": 0.4}], ids=str)
 def test_a_tree_fitted_to_the_rows_of_a_tree_is_that_tree(forest, params):
     X, y = table()
@@ -50,7 +51,7 @@ def test_rows_are_those_that_the_stream_of_the_tree_draws():
         ({}, False),
         ({}, True),
         ({"replace": False, "max_samples": 20}, True),
-        ({"class_weight": "balanced_subsample"}, False),
+        pytest.param({"class_weight": "balanced_subsample"}, False, marks=interpreted_only),
     ],
 )
 def test_rows_weigh_what_the_root_of_the_tree_weighs(params, weighted):

@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from strategies import same_trees
+from strategies import interpreted_only, same_trees
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor
 from dtnumba.growth.multiway import arrays
@@ -22,7 +22,9 @@ def table(n, p):
 
 
 @pytest.mark.small
-@pytest.mark.parametrize("learner", [DecisionTreeClassifier, DecisionTreeRegressor])
+@pytest.mark.parametrize(
+    "learner", [DecisionTreeClassifier, pytest.param(DecisionTreeRegressor, marks=interpreted_only)]
+)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_lists_that_move_change_no_bit(learner, weighted, monkeypatch):
     X, y = table(N, 8)
