@@ -24,6 +24,7 @@ from strategies import interpreted_only
 from dtnumba import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    RuleSetClassifier,
     export,
 )
 from dtnumba.export.replay import model_answers
@@ -228,6 +229,48 @@ def test_nasty_names_are_text_in_the_browser(browser, forest):
     assert browser.find("img") == []
     assert browser.console() == []
     assert "broken" in browser.one("h1").text
+
+
+FROM_THE_LEFT = """
+    const test = / is (not )?(small|large)/;
+    const where = (one, at) => {
+      if (one.getExtentOfChar) return one.getExtentOfChar(at).x;
+      const range = document.createRange(), walk = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+      let k = at, node = walk.nextNode();
+      while (k >= node.length) { k -= node.length; node = walk.nextNode(); }
+      range.setStart(node, k); range.setEnd(node, k + 1);
+      return range.getBoundingClientRect().left;
+    };
+    return Array.from(document.querySelectorAll(arguments[0]))
+      .filter((one) => test.test(one.textContent) && one.getBoundingClientRect().width > 0)
+      .map((one) => {
+        const text = one.textContent, said = test.exec(text), end = said.index + said[0].length - 1;
+        const [name, is, last] = [text.indexOf("\u05d0"), said.index + 1, end].map((at) => where(one, at));
+        return name < is && is < last;
+      });
+"""
+
+
+@needs_browser
+def test_conditions_of_names_that_read_from_the_right_read_from_the_left(browser):
+    X = np.array([["small"], ["large"]] * 9, dtype=object)
+    name = "\u05d0" * 3
+    tree = DecisionTreeClassifier().fit(X, [0, 1] * 9)
+    assert browser.open(export.html(tree, feature_names=[name])) == []
+    browser.find("[data-node]")[-1].click()
+    browser.settle()
+    in_boxes, in_panel = browser.js(FROM_THE_LEFT, "svg text"), browser.js(FROM_THE_LEFT, "#node-panel bdi")
+    assert len(in_boxes) >= 1
+    assert len(in_panel) >= 1
+    assert all(in_boxes + in_panel)
+    browser.open(f"<!DOCTYPE html><meta charset='utf-8'>{export.svg(tree, feature_names=[name])}")
+    assert set(browser.js(FROM_THE_LEFT, "svg text")) == {True}
+    rules = RuleSetClassifier(categorical_features=[0]).fit(X, [0, 1] * 9)
+    browser.open(export.html(rules, feature_names=[name]))
+    assert set(browser.js(FROM_THE_LEFT, "[data-test]")) == {True}
+    browser.one("#rule-filter").send_keys(f"{name} is small")
+    browser.settle()
+    assert sum(row.is_displayed() for row in browser.find("[data-rule]")) == 1
 
 
 def shown_nodes(browser):

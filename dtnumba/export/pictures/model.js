@@ -67,8 +67,12 @@ const Model = (() => {
   const percent = (x) => x >= 0.995 && x < 1 ? ">99%" : x > 0 && x <= 0.005 ? "<1%" : Math.round(100 * x) + "%";
   const isIn = (codes) => codes.length === 1 ? "is" : "in";
 
+  // A name that reads from the right turns nothing around it.
+  const isolate = (name) => /[\u0590-\u08ff\ufb1d-\ufefc]/.test(name) ? `\u2068${name}\u2069` : name;
+  const nameOf = (f) => isolate(data.names[f]);
+
   function setOf(feature, codes, most) {
-    const names = data.levels[feature] || [], shown = codes.slice(0, most).map((k) => names[k]);
+    const names = data.levels[feature] || [], shown = codes.slice(0, most).map((k) => isolate(names[k]));
     if (codes.length === 1) return shown[0];
     if (codes.length > most) shown.push(`${count(codes.length - most)} more`);
     return `{${shown.join(", ")}}`;
@@ -78,7 +82,7 @@ const Model = (() => {
     : low === null ? `${name} ≤ ${number(high)}` : high === null ? `${name} > ${number(low)}`
     : `${number(low)} < ${name} ≤ ${number(high)}`;
 
-  function thresholdWay(f, cut, isFirst, most, name = data.names[f]) {
+  function thresholdWay(f, cut, isFirst, most, name = nameOf(f)) {
     const levels = data.levels[f];
     if (!Number.isFinite(cut)) return `${name} ${(cut > 0) === isFirst ? "known" : "missing"}`;
     if (!levels) return isFirst ? rangeOf(name, null, cut) : rangeOf(name, cut, null);
@@ -90,7 +94,7 @@ const Model = (() => {
   function way(i, most = 4, short = null) {
     const p = parent[i];
     if (p < 0) return "all rows";
-    const k = i - c.left[p], f = c.feature[p], name = short === null ? data.names[f] : short;
+    const k = i - c.left[p], f = c.feature[p], name = short === null ? nameOf(f) : short;
     if (c.kind[p] === THRESHOLD) return thresholdWay(f, threshold[p], k === 0, most, name);
     if (c.kind[p] === AMONG) {
       const codes = Array.from(c.level.subarray(c.level_start[p], c.level_start[p + 1]));
@@ -135,7 +139,7 @@ const Model = (() => {
       else {
         const own = Array.from(c.stand_in_branch.subarray(c.stand_in_branch_start[s], c.stand_in_branch_start[s + 1]));
         const codes = own.map((_, k) => k).filter((k) => own[k] === 0);
-        found.push(`${data.names[f]} ${isIn(codes)} ${setOf(f, codes, 4)}`);
+        found.push(`${nameOf(f)} ${isIn(codes)} ${setOf(f, codes, 4)}`);
       }
     }
     return found;
@@ -247,5 +251,5 @@ const Model = (() => {
   }
 
   return { data, c, m, parent, below, depth, threshold, isClasses, sizes, offsets, width, ranges, decode, number, count,
-    percent, way, takesMissing, missingWords, standIns, sharesOf, isKnown, codeOf, numberOf, says, descend, answer };
+    percent, isolate, way, takesMissing, missingWords, standIns, sharesOf, isKnown, codeOf, numberOf, says, descend, answer };
 })();

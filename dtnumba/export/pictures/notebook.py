@@ -86,8 +86,9 @@ def _tree(model: Any) -> str:
 
 def _node(nodes: PictureNodes, at: int) -> str:
     says = ", ".join(f"{_short(label)} {part}".rstrip() for label, part in nodes.says(at)[:4])
-    parts: Iterable[str] = filter(None, (f"<bdi>{escape(says)}</bdi>" if says else "", nodes.rows(at)))
-    return f"<b><bdi>{escape(_short(nodes.way(at)))}</bdi></b> <span class='dim'>{' &middot; '.join(parts)}</span>"
+    parts: Iterable[str] = filter(None, (f"<bdi dir='ltr'>{escape(says)}</bdi>" if says else "", nodes.rows(at)))
+    way = f"<b><bdi dir='ltr'>{escape(_short(nodes.way(at)))}</bdi></b>"
+    return f"{way} <span class='dim'>{' &middot; '.join(parts)}</span>"
 
 
 def _folded(title: str, body: str, *, is_open: bool = False) -> str:

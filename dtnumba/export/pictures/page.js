@@ -3,6 +3,7 @@
 (() => {
   const M = Model, V = View, c = M.c, data = M.data, byId = (id) => document.getElementById(id);
   const { element } = Form;
+  const SENTENCE = { dir: "ltr" };  // also one that begins with a name that reads from the right
   const say = (text) => { byId("spoken").textContent = text; };
 
   // The panel of a node
@@ -22,7 +23,7 @@
     panel.append(element("h2", {}, `${name} ${M.count(i - V.root())}`));
     if (path.length) {
       const list = element("ol", { class: "rule" });
-      for (const at of path) list.append(element("li", {}, element("bdi", {}, M.way(at, 40)),
+      for (const at of path) list.append(element("li", {}, element("bdi", SENTENCE, M.way(at, 40)),
         M.takesMissing(at) ? element("small", {}, " or missing") : ""));
       panel.append(list);
     } else panel.append(element("p", { class: "dim" }, "All rows."));
@@ -36,12 +37,12 @@
     if (c.kind[i]) fact("Below", `${M.count(M.below[i])} nodes`);
     panel.append(facts);
     if (M.isClasses && M.isKnown(i)) panel.append(shareRows(M.sharesOf(i, o), o));
-    if (c.kind[i]) panel.append(element("p", { class: "dim" }, element("bdi", {}, M.missingWords(i))));
+    if (c.kind[i]) panel.append(element("p", { class: "dim" }, element("bdi", SENTENCE, M.missingWords(i))));
     const standIns = M.standIns(i);
     if (standIns.length) {
       panel.append(element("h3", {}, "Where the value is missing, first child if"));
       const list = element("ol", { class: "rule" });
-      for (const one of standIns) list.append(element("li", {}, element("bdi", {}, one)));
+      for (const one of standIns) list.append(element("li", {}, element("bdi", SENTENCE, one)));
       panel.append(list);
     }
   }
@@ -53,13 +54,13 @@
     tip.replaceChildren();
     const path = pathOf(i), shown = path.slice(-6);
     const rule = shown.map((at) => M.way(at)).join(" and ");
-    tip.append(element("strong", {}, element("bdi", {}, path.length ? (path.length > 6 ? "… and " : "") + rule : "all rows")));
+    tip.append(element("strong", {}, element("bdi", SENTENCE, path.length ? (path.length > 6 ? "… and " : "") + rule : "all rows")));
     const says = M.says(i, V.state.out);
     tip.append(element("div", {}, [V.rows(i), says].filter(Boolean).join(" · ")));
     if (M.isClasses && M.isKnown(i)) {
-      const most = M.sharesOf(i, V.state.out).slice(0, 4).map(([k, part]) => `${data.classes[V.state.out][k]} ${M.percent(part)}`
+      const most = M.sharesOf(i, V.state.out).slice(0, 4).map(([k, part]) => `${M.isolate(data.classes[V.state.out][k])} ${M.percent(part)}`
         + (c.n && !c.weight ? ` (${M.count(Math.round(part * c.n[i]))})` : ""));
-      tip.append(element("div", { class: "dim" }, element("bdi", {}, most.join(", "))));
+      tip.append(element("div", { class: "dim" }, element("bdi", SENTENCE, most.join(", "))));
     }
     if (c.kind[i]) tip.append(element("div", { class: "dim" }, element("bdi", {}, `splits by ${data.names[c.feature[i]]}`)));
     tip.hidden = false;

@@ -47,7 +47,7 @@ def rule_table(read_model: ReadRules) -> str:
     classes = columns.classes[0]
     lines = []
     for r in range(rules.n_rules):
-        tests = [f"<bdi data-test>{escape(words.of_rule(test))}</bdi>" for test in body_of(rules, r)]
+        tests = [f'<bdi dir="ltr" data-test>{escape(words.of_rule(test))}</bdi>' for test in body_of(rules, r)]
         numbers = (rules.covered[r], rules.correct[r], rules.confidence[r], rules.lift[r])
         label = f"<bdi>{shown(classes[rules.label[r]])}</bdi>"
         cells = [f"{r + 1:,}<small></small>", "<br>and ".join(tests) or "anything", label]

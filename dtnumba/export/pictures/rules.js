@@ -45,7 +45,7 @@ const Rules = (() => {
   byId("theme").addEventListener("click", () => { html.dataset.theme = html.dataset.theme === "dark" ? "light" : "dark"; });
   byId("print").addEventListener("click", () => window.print());
   const rows = Array.from(document.querySelectorAll("[data-rule]")), otherwise = document.querySelector("[data-default]");
-  const texts = rows.map((row) => Array.from(row.cells).slice(1, 3).map((cell) => cell.textContent).join(" ").toLowerCase());
+  const texts = rows.map((row) => Array.from(row.cells).slice(1, 3).map((cell) => cell.textContent).join(" ").replace(/[\u2068\u2069]/g, "").toLowerCase());
   const only = byId("only-passed");
   let passed = null;
 

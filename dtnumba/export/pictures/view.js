@@ -16,9 +16,9 @@ const View = (() => {
     return found;
   }
 
-  const isolate = (text) => /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
+  const asIs = (text) => text;  // of sentences, in which names are isolated already
 
-  function cut(text, room, bold) {  // so that a text is no wider than its room
+  function cut(text, room, bold, isolate = M.isolate) {  // so that a text is no wider than its room
     const key = `${room} ${bold} ${text}`;
     if (cuts.has(key)) return cuts.get(key);
     measure.font = (bold ? "600 " : "") + FONT;
@@ -42,10 +42,10 @@ const View = (() => {
   function cutWay(i, room) {
     const whole = M.way(i);
     measure.font = "600 " + FONT;
-    const over = measure.measureText(isolate(whole)).width - room;
-    if (over <= 0 || M.parent[i] < 0) return cut(whole, room, true);
-    const name = M.data.names[c.feature[M.parent[i]]], wide = measure.measureText(isolate(name)).width;
-    return cut(M.way(i, 4, cut(name, Math.max(room / 3, wide - over - 2), true)), room, true);
+    const over = measure.measureText(whole).width - room;
+    if (over <= 0 || M.parent[i] < 0) return cut(whole, room, true, asIs);
+    const name = M.data.names[c.feature[M.parent[i]]], wide = measure.measureText(M.isolate(name)).width;
+    return cut(M.way(i, 4, cut(name, Math.max(room / 3, wide - over - 2), true)), room, true, asIs);
   }
 
   const HUES = ["#3b78c3", "#d9822b", "#2a9d6f", "#b8489a", "#8a6d3b", "#6a5acd", "#c9a227", "#c0392b", "#3aa6b9", "#7f8c8d"];

@@ -40,7 +40,7 @@ def read(markup):
     reader.close()
     assert reader.open == []
     assert reader.seen <= TAGS
-    assert reader.attributes <= {"class", "open"}
+    assert reader.attributes <= {"class", "open", "dir"}
     return "".join(reader.text)
 
 
