@@ -6,6 +6,7 @@
 * Many trees, of random thresholds: ExtraTreesClassifier, ExtraTreesRegressor.
 * Quinlan's learners: ID3Classifier, C45Classifier, C50Classifier.
 * Wide trees, each node split by a test of significance: CHAIDClassifier, CHAIDRegressor.
+* Sums of hinges, smooth in the large: MARSRegressor, MARSClassifier.
 * Rules as models: RuleSetClassifier, DecisionListClassifier.
 * Smaller models: the function prune, and pruners. How good a model is: validation. Written another way: export.
 * Figures of models: plot.
@@ -69,6 +70,8 @@ if TYPE_CHECKING:
     from dtnumba.estimators.forest import RandomForestRegressor as RandomForestRegressor
     from dtnumba.estimators.from_sklearn import from_sklearn as from_sklearn
     from dtnumba.estimators.id3 import ID3Classifier as ID3Classifier
+    from dtnumba.estimators.mars import MARSClassifier as MARSClassifier
+    from dtnumba.estimators.mars import MARSRegressor as MARSRegressor
     from dtnumba.estimators.model_file import load as load
     from dtnumba.estimators.rule_set import RuleSetClassifier as RuleSetClassifier
     from dtnumba.estimators.warm_up import warmup as warmup
@@ -92,6 +95,8 @@ _HOME = {
     "ExtraTreesClassifier": "estimators.forest",
     "ExtraTreesRegressor": "estimators.forest",
     "ID3Classifier": "estimators.id3",
+    "MARSClassifier": "estimators.mars",
+    "MARSRegressor": "estimators.mars",
     "ModelFileError": "model_files.container",
     "NotFittedError": "estimators.bases.estimator",
     "Progress": "runtime.progress",

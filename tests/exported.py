@@ -20,6 +20,8 @@ from dtnumba import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     ID3Classifier,
+    MARSClassifier,
+    MARSRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     RuleSetClassifier,
@@ -102,11 +104,18 @@ KINDS = {
     "rules, votes": (RuleSetClassifier(resolve="confidence", **CATEGORIES), "labels", object),
     "decision list": (DecisionListClassifier(**CATEGORIES), "labels", object),
 }
+# Models that are neither trees nor rules, which have their own tests
+SPLINES = {
+    "splines": (MARSRegressor(missing="indicator", max_degree=2, **CATEGORIES), "number", object),
+    "splines, numbers": (MARSRegressor(missing="indicator", max_terms=9), "both numbers", np.float64),
+    "splines, two classes": (MARSClassifier(missing="indicator", **CATEGORIES), "two", object),
+    "splines, classes": (MARSClassifier(missing="indicator", max_degree=2, max_terms=9), "labels", np.float64),
+}
 
 
 def fitted(name, seed=0, n=90):
     """Return a fitted model and rows to ask it about."""
-    model, target, dtype = KINDS[name]
+    model, target, dtype = (KINDS | SPLINES)[name]
     X, y, z = table(seed, n, 0.0 if name == "no missing" else 0.1, dtype)
     targets = {
         "labels": y,
@@ -119,7 +128,7 @@ def fitted(name, seed=0, n=90):
     return type(model)(**params | {"n_jobs": 1} if "n_jobs" in params else params).fit(X, targets[target]), X
 
 
-assert {type(model) for model, _, _ in KINDS.values()} >= {
+assert {type(model) for model, _, _ in (KINDS | SPLINES).values()} >= {
     getattr(dtnumba, name) for name in dtnumba.__all__ if name.endswith(("Classifier", "Regressor"))
 }, "every learner is exported"
 

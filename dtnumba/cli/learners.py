@@ -26,6 +26,7 @@ SHORT = {
     "c45": "C45",
     "c50": "C50",
     "chaid": "CHAID",
+    "mars": "MARS",
     "rules": "RuleSet",
     "list": "DecisionList",
 }

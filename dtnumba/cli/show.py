@@ -109,6 +109,8 @@ def summary(model: Any) -> Iterator[str]:
         yield f"forest     {model.n_estimators_:,} trees"
     if hasattr(model, "rules_"):
         yield f"rules      {len(model.rules_):,}"
+    if hasattr(model, "n_terms_"):
+        yield f"terms      {model.n_terms_:,}"
 
 
 def columns_of(model: Any) -> Iterator[str]:

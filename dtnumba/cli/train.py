@@ -175,6 +175,8 @@ def size_of(model: Any) -> list[str]:
         return [shape, f"depth {model.depth_}"]
     if hasattr(model, "n_estimators_"):
         return [_counted(model.n_estimators_, "tree")]
+    if hasattr(model, "n_terms_"):
+        return [_counted(model.n_terms_, "term")]
     return [_counted(len(model.rules_), "rule")]
 
 

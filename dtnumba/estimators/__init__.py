@@ -7,6 +7,8 @@ c45            C45Classifier
 c50            C50Classifier
 c50_tree       its single tree, which boosting and rules are made of, too
 chaid          CHAIDClassifier, CHAIDRegressor
+mars           MARSRegressor, MARSClassifier
+spline_parameters  what they are asked for
 rule_set       RuleSetClassifier
 decision_list  DecisionListClassifier
 from_sklearn   trees and forests of scikit-learn as models of this package

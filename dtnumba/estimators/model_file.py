@@ -109,6 +109,31 @@ def _is_kind(*names: str) -> Callable[[Any, Mapping[str, Any]], bool]:
     return holds
 
 
+def _are_splines(value: Any, learned: Mapping[str, Any]) -> bool:
+    if type(value).__name__ != "Splines" or len(value.hinges.fill) != learned["n_features_in_"]:
+        return False
+    n_classes = int(np.max(learned.get("n_classes_", 0)))
+    return bool(value.coefficients.shape[1] == (n_classes if n_classes > 2 else learned["n_outputs_"]))
+
+
+def _are_hinges(value: Any, learned: Mapping[str, Any]) -> bool:
+    return type(value).__name__ == "Hinges" and len(value.fill) == learned["n_features_in_"]
+
+
+def _is_path(value: Any, learned: Mapping[str, Any]) -> bool:
+    return type(value).__name__ == "SplinePath" and len(value.rss) == learned["_forward"].n_terms
+
+
+def _are_kept(value: Any, learned: Mapping[str, Any]) -> bool:
+    n, legal = learned["_forward"].n_terms, isinstance(value, np.ndarray) and value.dtype == np.int64
+    legal = legal and value.shape == (learned["splines_"].hinges.n_terms,)
+    return legal and bool((value >= 0).all() and (value < n).all())
+
+
+def _is_reach(value: Any, learned: Mapping[str, Any]) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (learned["n_features_in_"], 2)
+
+
 class _Stores(NamedTuple):
     """What a file holds of a learner: where it stands, what it always learns, and what it learns at times."""
 
@@ -138,6 +163,16 @@ _CHAID = {
     "root_tests_": _is_kind("PredictorTest"),
 }
 _RULES = {"rules_": _are_rules}
+_SPLINES = {
+    "splines_": _are_splines,
+    "_forward": _are_hinges,
+    "path_": _is_path,
+    "_kept": _are_kept,
+    "_reach": _is_reach,
+    **dict.fromkeys(("rss_", "gcv_", "rsq_", "grsq_", "_penalty", "_ended", "_n_rows"), _is_number),
+}
+_SQUARES = {"_by_output": _is_array}
+_LOGISTIC = dict.fromkeys(("deviance_", "null_deviance_", "n_steps_", "converged_"), _is_number)
 
 _TREE_OF_CLASSES = _Stores("decision_tree", _SEEN | _CLASSES | _TREE | _GROWN, _NAMES | _CHOSEN)
 _TREE_OF_NUMBERS = _Stores("decision_tree", _SEEN | _TREE | _GROWN, _NAMES | _CHOSEN)
@@ -157,6 +192,8 @@ LEARNERS = {
     "ExtraTreesClassifier": _FOREST_OF_CLASSES,
     "ExtraTreesRegressor": _FOREST_OF_NUMBERS,
     "ID3Classifier": _Stores("id3", _SEEN | _CLASSES | _TREE, _NAMES),
+    "MARSClassifier": _Stores("mars", _SEEN | _CLASSES | _SPLINES | _LOGISTIC, _NAMES | {"cv_rsq_": _is_array}),
+    "MARSRegressor": _Stores("mars", _SEEN | _SPLINES | _SQUARES, _NAMES | {"cv_rsq_": _is_array}),
     "RandomForestClassifier": _FOREST_OF_CLASSES,
     "RandomForestRegressor": _FOREST_OF_NUMBERS,
     "RuleSetClassifier": _Stores("rule_set", _SEEN | _CLASSES | _RULES, _NAMES),

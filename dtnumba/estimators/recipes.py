@@ -122,6 +122,8 @@ _RECIPES = [
     Recipe("ID3Classifier", "categories", _categories(3, _COLUMNS)),
     Recipe("CHAIDClassifier", "classes", _categories(3, 3)),
     Recipe("CHAIDRegressor", "a number", _categories(0, 3)),
+    Recipe("MARSClassifier", "classes", _classes(3, max_degree=2)),
+    Recipe("MARSRegressor", "a number", _numbers(max_degree=2)),
     Recipe("RuleSetClassifier", "classes", _classes(3)),
     Recipe("DecisionListClassifier", "two classes", _categories(2, _COLUMNS)),
 ]  # fmt: skip

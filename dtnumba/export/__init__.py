@@ -18,6 +18,7 @@ as_text     ``text``: a tree as an outline, or as other programs print it
 reading    a fitted model as every exporter reads it, and the error of what a format cannot say
 replay     ``verify``: what was written, run again and held against the model
 text_styles  the styles of other programs in ``text``, and ``frame`` and ``splits``: a tree as tables
+splines    models made of hinges, in each of these formats that has sums
 languages  what exporters share of the languages that they write
 pictures   what pictures of models share
 """

@@ -59,7 +59,8 @@ class CSource(ExportedText):
             with tempfile.TemporaryDirectory() as folder:
                 source, library = Path(folder, f"{self.name}.c"), Path(folder, f"{self.name}.so")
                 source.write_text(self, encoding="ascii")
-                command = [found, "-std=c99", "-O2", "-shared", "-fPIC", *options, "-o", str(library), str(source)]
+                way = ["-std=c99", "-O2", "-shared", "-fPIC", *options, "-o", str(library)]
+                command = [found, *way, str(source), "-lm"]
                 done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603  our source
                 if done.returncode:
                     raise RuntimeError(f"{found} does not compile the source: {done.stderr[:2000]}")
@@ -85,7 +86,7 @@ class CSource(ExportedText):
 
 
 def c(model: Any, name: str = "model", row_type: str = "float64") -> CSource:
-    """Return a model of trees as C99 source.
+    """Return a model of trees or splines as C99 source.
 
     ``NAME_predict(rows, n_rows, out)`` writes shares of classes, or numbers, of rows of doubles;
     ``NAME_labels(rows, n_rows, labels)`` writes the places of labels in the list of classes at the head of the source.
@@ -94,7 +95,7 @@ def c(model: Any, name: str = "model", row_type: str = "float64") -> CSource:
     Parameters
     ----------
     model : fitted estimator
-        Of trees.
+        Of trees or splines.
     name : str
         What the functions begin with.
     row_type : "float64" or "float32"
@@ -113,14 +114,35 @@ def c(model: Any, name: str = "model", row_type: str = "float64") -> CSource:
     """
     if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
         raise ValueError(f"name={name!r}: must be a name in C, as functions begin with it")
+    if hasattr(model, "splines_"):
+        return _of_splines(model, name)
     found = read_trees(model, "c", row_type)
     if len(found.columns.names) >= _MOST_FEATURES:
         raise ExportError(f"c: the table has {len(found.columns.names)} columns, and nodes have room for 2**24 - 1")
-    header = f"#include <stdint.h>\n\nvoid {name}_predict(const double *rows, int64_t n_rows, double *out);\n"
-    if found.columns.classes is not None:
-        header += f"void {name}_labels(const double *rows, int64_t n_rows, int32_t *labels);\n"
+    header = _header(name, has_labels=found.columns.classes is not None)
     source = CSource("".join(_pieces(found, name, header)))
     source.columns, source.header, source.name = found.columns, header, name
+    return source
+
+
+def _header(name: str, *, has_labels: bool) -> str:
+    header = f"#include <stdint.h>\n\nvoid {name}_predict(const double *rows, int64_t n_rows, double *out);\n"
+    labels = f"void {name}_labels(const double *rows, int64_t n_rows, int32_t *labels);\n"
+    return header + labels if has_labels else header
+
+
+def _of_splines(model: Any, name: str) -> CSource:
+    from dtnumba.export.splines.in_c import source_of
+    from dtnumba.export.splines.reading import TakesSomeRows, read_splines
+
+    class SplineSource(TakesSomeRows, CSource):
+        """Source of splines."""
+
+    found = read_splines(model)
+    header = _header(name, has_labels=found.columns.classes is not None)
+    source = SplineSource(source_of(found, name, header))
+    source.columns, source.header, source.name, source.fill = found.columns, header, name, found.hinges.fill
+    source.is_close = found.columns.classes is not None
     return source
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from dtnumba.export.languages.source import ExportedText, literals
 from dtnumba.export.reading import ReadTrees, codes_of, read
 from dtnumba.export.replay import AskedRows, Replies, model_answers
+from dtnumba.export.splines.in_json import content_of, splines_of
+from dtnumba.export.splines.reading import TakesSomeRows
 from dtnumba.prediction.forest_view import ForestView
 from dtnumba.prediction.fractional import probabilities_of
 from dtnumba.prediction.tree_view import TreeView
@@ -42,13 +44,23 @@ class JsonText(ExportedText):
         return model_answers(from_json(self), rows.codes)
 
 
+def _read_splines(model: Any) -> Any:
+    from dtnumba.export.splines.reading import read_splines
+
+    return read_splines(model)
+
+
+class _JsonOfSplines(TakesSomeRows, JsonText):
+    """JSON of splines."""
+
+
 def json(model: Any, indent: int | None = None) -> JsonText:
     """Return a model as JSON: an object of the columns, the classes and the arrays of its nodes or rules.
 
     Parameters
     ----------
     model : fitted estimator
-        Of trees or rules.
+        Of trees, rules or splines.
     indent : int or None
         Of inner objects; None: one line.
 
@@ -61,7 +73,7 @@ def json(model: Any, indent: int | None = None) -> JsonText:
     ['low']
 
     """
-    found = read(model)
+    found: Any = _read_splines(model) if hasattr(model, "splines_") else read(model)
     columns = found.columns
     for listed in (*columns.levels, *(columns.classes or ())):
         literals(listed or [], "json", KINDS_OF_LEVELS)
@@ -83,10 +95,16 @@ def json(model: Any, indent: int | None = None) -> JsonText:
             content["adds_prior"] = True
         if found.label_from:
             content["shares"] = _of_value(model._speaking().trees.value)  # noqa: SLF001  corrected ones
+    elif hasattr(model, "splines_"):
+        content["splines"] = content_of(model.splines_)
     else:
         content["by_votes"] = found.by_votes
         content["rules"] = _of_rules(model.rules_.arrays)
-    text = JsonText(_json.dumps(content, indent=indent, allow_nan=False, ensure_ascii=False))
+    written = _json.dumps(content, indent=indent, allow_nan=False, ensure_ascii=False)
+    text = JsonText(written)
+    if hasattr(model, "splines_"):
+        text = _JsonOfSplines(written)
+        text.fill = model.splines_.hinges.fill
     text.columns = columns._replace(row_types=(np.dtype(np.float64), np.dtype(np.float32)))
     return text
 
@@ -242,6 +260,9 @@ class JsonModel:
             sizes = [1] * self.n_outputs_
         self.sizes, self._by_votes = sizes, bool(content.get("by_votes"))
         self.adds_prior = bool(content.get("adds_prior"))
+        if "splines" in content:
+            self.splines_ = splines_of(content["splines"], self.n_features_in_)
+            return
         if "rules" in content:
             rules = _read_rules(content["rules"])
             seen = self.columns_seen
@@ -292,6 +313,16 @@ class JsonModel:
         """Return rows as the model reads them."""
         return X if type(X) is Table else read_table(X, self.kind, self.columns_seen)
 
+    def _of_splines(self, table: Table, *, proba: bool) -> NDArray[Any]:
+        from dtnumba.growth.mars.logistic import codes_and_shares
+        from dtnumba.prediction.splines import sums_of
+
+        sums = np.asarray(sums_of(table, self.splines_.hinges, self.splines_.coefficients, 1))
+        if not hasattr(self, "classes_"):
+            return sums[:, 0] if self.n_outputs_ == 1 else sums
+        codes, shares = codes_and_shares(sums, self.sizes[0])
+        return shares if proba else np.asarray(self.classes_[codes])
+
     def _totals(self, table: Table) -> NDArray[np.float64]:
         if self.voting is not None:
             return self.forest_.means(table, self._voting(), None)
@@ -303,6 +334,8 @@ class JsonModel:
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row, or its number."""
         table = self.table_of(X)
+        if hasattr(self, "splines_"):
+            return self._of_splines(table, proba=False)
         if not hasattr(self, "classes_"):
             totals = self._totals(table)
             return totals[:, 0] if self.n_outputs_ == 1 else totals
@@ -326,6 +359,8 @@ class JsonModel:
     def predict_proba(self, X: Any) -> Any:
         """Return the shares of the classes for every row; a list for several outputs."""
         table = self.table_of(X)
+        if hasattr(self, "splines_"):
+            return self._of_splines(table, proba=True)
         if hasattr(self, "rules_"):
             answer, votes = self.rules_.answers(table, None, votes=self._by_votes)
             shares = self.rules_.shares()

@@ -94,11 +94,27 @@ def onnx(model: Any, opset: int = 5, row_type: str = "float64") -> OnnxModel:
         import onnx as library
     except ImportError as error:
         raise ImportError("export.onnx needs the package onnx: pip install 'dtnumba[onnx]'") from error
+    if hasattr(model, "splines_"):
+        return _of_splines(library, model, opset)
     found = read_trees(model, "onnx", "float32" if opset == 1 else row_type)
     _refuse(found, opset)
     if opset == 1:
         found = found._replace(columns=found.columns._replace(row_types=(np.dtype(np.float32),)))
     return OnnxModel(_Graph(library, found, opset).model(), found.columns)
+
+
+def _of_splines(library: Any, model: Any, opset: int) -> OnnxModel:
+    from dtnumba.export.splines.reading import TakesSomeRows, read_splines
+
+    class OnnxOfSplines(TakesSomeRows, OnnxModel):
+        """A graph of splines."""
+
+    found: Any = read_splines(model)
+    if opset == 1:
+        found = found._replace(columns=found.columns._replace(row_types=(np.dtype(np.float32),)))
+    made = OnnxOfSplines(_Graph(library, found, opset).model(), found.columns)
+    made.fill, made.is_close = found.hinges.fill, found.columns.classes is not None
+    return made
 
 
 def _refuse(found: ReadTrees, opset: int) -> None:
@@ -193,7 +209,7 @@ class _Entries:
 class _Graph:
     """One ONNX graph."""
 
-    def __init__(self, library: Any, found: ReadTrees, opset: int) -> None:
+    def __init__(self, library: Any, found: Any, opset: int) -> None:  # ReadTrees or ReadSplines
         self.library, self.found, self.opset = library, found, opset
         self.nodes: list[Any] = []
         self.tables: list[Any] = []
@@ -220,9 +236,12 @@ class _Graph:
         rows = helper.make_tensor_value_info(
             "rows", types.FLOAT if is_narrow else types.DOUBLE, ["n", len(found.columns.names)]
         )
-        ends = self._row_of_ends()
-        total, columns = self._totals(ends), found.columns
-        outputs = []
+        columns, outputs = found.columns, []
+        if isinstance(found, ReadTrees):
+            ends = self._row_of_ends()
+            total = self._totals(ends)
+        else:
+            ends, total = self._of_splines()
         if columns.classes is None:
             self.add("Identity", [total], "predictions")
             outputs.append(helper.make_tensor_value_info("predictions", types.DOUBLE, ["n", columns.width]))
@@ -231,7 +250,8 @@ class _Graph:
             start = 0
             for o, (name, size) in enumerate(zip(names, columns.sizes, strict=True)):
                 labels = _labels(columns.classes[o])
-                code = self._code(ends, total, o, start, size)
+                is_tree = isinstance(found, ReadTrees)
+                code = self._code(ends, total, o, start, size) if is_tree else ends  # of splines the place itself
                 self.add("Gather", [self.table(labels), code], name, axis=0)
                 outputs.append(
                     helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(labels.dtype), ["n"])
@@ -249,6 +269,14 @@ class _Graph:
                 entry = made.metadata_props.add()
                 entry.key, entry.value = f"levels of {columns.names[j]}", repr(levels)
         return made
+
+    def _of_splines(self) -> tuple[str, str]:
+        """Add splines; return the names of the place of the label of every row, and of its shares or numbers."""
+        from dtnumba.export.splines.in_onnx import SplineGraph
+
+        graph = SplineGraph(self.found, self.add, self.table, self.library.TensorProto)
+        sums = graph.sums("rows")
+        return ("", sums) if self.found.columns.classes is None else graph.answers(sums)
 
     def _row_of_ends(self) -> str:
         """Add the trees; return the name of the leaf of every row in every tree, as rows of the table of leaves."""

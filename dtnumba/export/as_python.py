@@ -58,7 +58,7 @@ def python(model: Any, style: str = "plain", row_type: str = "float64") -> Pytho
     Parameters
     ----------
     model : fitted estimator
-        Of trees or rules.
+        Of trees, rules or splines.
     style : "plain" or "numpy"
         "plain": a function ``predict(row, proba=False)`` of a list of values, which needs no package: a small tree is
         one "if" in another, anything larger a loop over tables. "numpy": functions ``predict(X)`` and
@@ -81,6 +81,8 @@ def python(model: Any, style: str = "plain", row_type: str = "float64") -> Pytho
     """
     if style not in PYTHON_STYLES:
         raise ValueError(f"style={style!r}: must be one of {', '.join(map(repr, PYTHON_STYLES))}")
+    if hasattr(model, "splines_"):
+        return _of_splines(model, style)
     found = read(model, row_type)
     columns = found.columns
     for levels in (*columns.levels, *(columns.classes or ())):
@@ -95,6 +97,22 @@ def python(model: Any, style: str = "plain", row_type: str = "float64") -> Pytho
         text = loop_source(found)
     source = PythonSource(text)
     source.columns, source.style = columns, style
+    return source
+
+
+def _of_splines(model: Any, style: str) -> PythonSource:
+    from dtnumba.export.splines import in_python
+    from dtnumba.export.splines.reading import TakesSomeRows, read_splines
+
+    class SplineSource(TakesSomeRows, PythonSource):
+        """Source of splines."""
+
+    found = read_splines(model)
+    for listed in (*found.columns.levels, *(found.columns.classes or ())):
+        literals(listed or [], "python")
+    source = SplineSource((in_python.numpy_source if style == "numpy" else in_python.plain_source)(found))
+    source.columns, source.style, source.fill = found.columns, style, found.hinges.fill
+    source.is_close = found.columns.classes is not None
     return source
 
 

@@ -92,6 +92,27 @@ def _ask_duckdb(query: str, rows: AskedRows, table: str) -> list[tuple[Any, ...]
         return found
 
 
+def _read_splines(model: Any, style: str) -> Any:
+    from dtnumba.export.splines.reading import read_splines
+
+    if style != "case":
+        raise ExportError("sql: terms are no nodes of a table; pass style='case'")
+    return read_splines(model)
+
+
+def _makers(model: Any) -> tuple[Any, Any]:
+    """Return what makes the text of a query, and what holds it."""
+    if not hasattr(model, "splines_"):
+        return Query, SqlQuery
+    from dtnumba.export.splines.in_sql import SplineQuery
+    from dtnumba.export.splines.reading import TakesSomeRows
+
+    class SqlOfSplines(TakesSomeRows, SqlQuery):
+        """A query of splines."""
+
+    return SplineQuery, SqlOfSplines
+
+
 def sql(
     model: Any,
     table: str = "data",
@@ -110,7 +131,7 @@ def sql(
     Parameters
     ----------
     model : fitted estimator
-        Of trees or rules.
+        Of trees, rules or splines.
     table : str
         The table to ask; its columns have the names that the model knows, x0, x1, ... where it knows none.
     style : "case" or "table"
@@ -139,14 +160,17 @@ def sql(
     for given, name, known in ((style, "style", SQL_STYLES), (dialect, "dialect", DIALECTS)):
         if given not in known:
             raise ValueError(f"{name}={given!r}: must be one of {', '.join(map(repr, known))}")
-    found = read(model, row_type)
+    found: Any = read(model, row_type) if not hasattr(model, "splines_") else _read_splines(model, style)
+    make, query_class = _makers(model)
     kept = found.columns.names if keep is None else list(keep)
     for labels in found.columns.classes or ():
         literals(labels, "sql", (str, bool, int, float))
 
     def again(names: Sequence[str]) -> str:
-        return Query(found, Dialect(dialect), names, table, proba=proba).text(style)
+        return str(make(found, Dialect(dialect), names, table, proba=proba).text(style))
 
-    query = SqlQuery(again(kept))
+    query: SqlQuery = query_class(again(kept))
     query.columns, query.dialect, query.table, query.proba, query.again = found.columns, dialect, table, proba, again
+    if hasattr(model, "splines_"):
+        vars(query).update(fill=found.hinges.fill, is_close=found.columns.classes is not None)
     return query

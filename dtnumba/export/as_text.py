@@ -191,6 +191,11 @@ def text(
     check_whole("digits", digits, 1, "a number of digits of 1 or more, or None")
     if digits is not None and style != "rpart":
         raise ValueError(f"digits={digits!r}: style={style!r} says itself how many digits there are; leave digits out")
+    if hasattr(model, "splines_") and style == "outline":
+        from dtnumba.export.splines.in_text import equations
+
+        own = feature_names_of(feature_names, int(model.n_features_in_))
+        return "\n".join(equations(model, own, 7)) + "\n"
     found = read(model)
     if isinstance(found, ReadRules):
         if style != "outline":

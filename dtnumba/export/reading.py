@@ -115,6 +115,11 @@ def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules:
     bits = 8 * ROW_TYPES[row_type].itemsize
     if hasattr(model, "rules_"):
         return _read_rules(model, bits)
+    if hasattr(model, "splines_"):
+        raise ExportError(
+            f"{type(model).__name__} is a sum of {len(model.splines_.coefficients)} terms, which this format has no "
+            "nodes for; write it by export.text, python, c, sql, json or onnx"
+        )
     if not hasattr(model, "trees_"):
         raise ExportError(f"model={model!r}: has neither trees nor rules")
     return _read_trees(model, bits)

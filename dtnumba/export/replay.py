@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.export.reading import Columns
+    from dtnumba.export.splines.reading import ReadSplines
     from dtnumba.trees.layout import Trees
 
 # So many cuts and categories are tried by themselves; of more, so many of each column, spread evenly.
 _MOST_CUTS, _MOST_LEVELS, _FEWEST = 20_000, 500, 50
 _BLOCK = 1 << 16  # rows together
+_CLOSE = 1e-12  # of shares that exponentials are in, which are rounded elsewise in each language
 
 
 class AskedRows(NamedTuple):
@@ -122,7 +124,7 @@ def verify(result: Any, model: Any, X: Any) -> Verified:
     codes = np.concatenate([np.array(part, np.float64) for part in _whole(given)])
     n_made = 0
     for row_type in result.columns.row_types:
-        read_model = read(model, str(row_type))
+        read_model = _read(model, str(row_type))
         made = hard_rows(read_model, codes)
         n_made = max(n_made, len(made))
         _demand_same_columns(result.columns, read_model.columns)
@@ -133,6 +135,14 @@ def verify(result: Any, model: Any, X: Any) -> Verified:
         for start in range(0, len(rows), _BLOCK):
             _compare(result, model, rows[start : start + _BLOCK], start)
     return Verified(len(codes), n_made)
+
+
+def _read(model: Any, row_type: str) -> ReadTrees | ReadRules | ReadSplines:
+    if not hasattr(model, "splines_"):
+        return read(model, row_type)
+    from dtnumba.export.splines.reading import read_splines
+
+    return read_splines(model)
 
 
 def _whole(table: Table) -> Iterator[NDArray[Any]]:
@@ -167,6 +177,8 @@ def _compare(result: Any, model: Any, rows: NDArray[Any], first: int) -> None:
         if one.shape != other.shape:
             raise ExportMismatchError(f"the model gives {kind} of the shape {one.shape}, the export {other.shape}")
         same = ((one == other) | ((one != one) & (other != other))).all(axis=1)
+        if kind == "shares" and getattr(result, "is_close", False):
+            same = (np.abs(one - other) <= _CLOSE).all(axis=1)
         if not same.all():
             row = int(np.argmin(same))
             cells = dict(zip(result.columns.names, rows[row].tolist(), strict=True))
@@ -207,7 +219,7 @@ def places_of(labels: list[Any], classes: list[Any]) -> NDArray[np.int64]:
     return np.array([places.get(label, -1) for label in labels], np.int64)
 
 
-def hard_rows(read_model: ReadTrees | ReadRules, codes: NDArray[np.float64]) -> NDArray[np.float64]:
+def hard_rows(read_model: ReadTrees | ReadRules | ReadSplines, codes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return rows that are hard on an export: each is a row of the caller with one value changed, or several."""
     p = len(read_model.columns.names)
     features, values = [], []
@@ -246,12 +258,14 @@ def _beside(cuts: NDArray[np.float64], most: int) -> NDArray[np.float64]:
         return np.concatenate([cuts, narrow.astype(np.float64), *(side.astype(np.float64) for side in sides)])
 
 
-def cuts_by_feature(read_model: ReadTrees | ReadRules) -> Iterator[tuple[int, NDArray[np.float64]]]:
+def cuts_by_feature(read_model: ReadTrees | ReadRules | ReadSplines) -> Iterator[tuple[int, NDArray[np.float64]]]:
     """Yield the columns that are compared with numbers, and the numbers."""
     if isinstance(read_model, ReadRules):
         tests = read_model.rules.tests
         feature = np.concatenate([tests.feature, tests.feature])
         cut = np.concatenate([tests.low, tests.high])
+    elif not isinstance(read_model, ReadTrees):
+        feature, cut = read_model.knots()
     else:
         trees, own = read_model.trees, read_model.trees.surrogates
         of_cuts = np.repeat(trees.feature, n_entries(trees.cut_start, trees.n_nodes))

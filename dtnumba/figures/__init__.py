@@ -8,6 +8,7 @@ importances  ``plot.importances``: what columns are worth, and how much trees di
 pruning      ``plot.pruning``: error against size
 dependence   ``plot.dependence``: predictions against one column or two, averaged over rows
 leaf_weights  partial dependence by the leaves of trees, in one descent of all rows
+terms        ``plot.terms``: what splines add up
 leaves       ``plot.leaves``: how large leaves are and what they hold
 regions      where predictions change along columns, and what is said between
 axes         axes to draw in, and text that is drawn as it is

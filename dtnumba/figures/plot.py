@@ -197,6 +197,36 @@ class Plot:
         names = Names(feature_names, class_names)
         return draw_dependence(model, X, columns, ax, names, target=target, ice=ice)
 
+    def terms(
+        self, model: Any, ax: Any = None, *, output: int | None = None, feature_names: Sequence[Any] | None = None
+    ) -> Any:
+        """Draw what splines add up: a line for every column that stands alone in terms, a surface for every two.
+
+        What is drawn is the sum of all terms of just these columns, over the values that they had in ``fit``; of a
+        classifier, a sum is of logarithms of odds. Terms of three columns and more are counted in the last title.
+
+        Parameters
+        ----------
+        model : fitted MARSRegressor or MARSClassifier
+            Of splines.
+        ax : matplotlib axes or a sequence of them, optional
+            Where to draw, one for each effect; new axes by default.
+        output : int, optional
+            The number of an output, or of a class where there are more than two; by default the first, and of classes
+            the last.
+        feature_names : sequence, optional
+            Names in place of those of ``fit``.
+
+        Returns
+        -------
+        list of matplotlib axes
+            The axes drawn in, those of single columns first.
+
+        """
+        from dtnumba.figures.terms import draw_terms
+
+        return draw_terms(model, ax, output=output, feature_names=feature_names)
+
     def leaves(
         self, model: Any, ax: Any = None, *, tree: int = 0, class_names: Sequence[Any] | None = None
     ) -> Any:

@@ -12,6 +12,7 @@ binary         two children a node: the fast growth of CART, and of the trees of
 multiway       any number of children: C4.5, ID3, missing-value policies, intervals, ranges
 forest         many trees: rows drawn, trees grown on all workers
 chaid          merged categories and tests by significance
+mars           terms of hinges, added and taken away
 
 A room below imports the rooms above it, never the other way round.
 """

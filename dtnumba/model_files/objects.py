@@ -26,6 +26,7 @@ from dtnumba.rules.layout import LEVELS, Conditions, Rules
 from dtnumba.rules.view import RuleList
 from dtnumba.tables.costs import LeastCost
 from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats
+from dtnumba.trees.hinges import Hinges, SplinePath, Splines, check_hinges
 
 if TYPE_CHECKING:
     from dtnumba.model_files.values import Reader, Writer
@@ -134,6 +135,34 @@ def _load_test(said: dict[str, Any], reader: Reader) -> PredictorTest:
     return PredictorTest(**{part: reader.value(said[part]) for part in PredictorTest._fields})
 
 
+def _load_hinges(said: dict[str, Any], reader: Reader) -> Hinges:
+    found = Hinges(**{part: reader.value(said[part]) for part in Hinges._fields})
+    reader.demand(all(isinstance(column, np.ndarray) for column in found), "its terms are no columns")
+    try:
+        return check_hinges(found, len(found.fill))
+    except ValueError as error:
+        reader.demand(False, str(error))
+        raise
+
+
+def _load_splines(said: dict[str, Any], reader: Reader) -> Splines:
+    hinges, coefficients = reader.value(said["hinges"]), reader.value(said["coefficients"])
+    reader.demand(isinstance(hinges, Hinges) and isinstance(coefficients, np.ndarray), "its splines have no terms")
+    fits = coefficients.ndim == 2 and _is_real(coefficients, (hinges.n_terms, coefficients.shape[1]))
+    reader.demand(fits and coefficients.shape[1] > 0, "its coefficients are not of its terms")
+    return Splines(hinges, np.ascontiguousarray(coefficients))
+
+
+def _load_path(said: dict[str, Any], reader: Reader) -> SplinePath:
+    rss, gcv, terms = (reader.value(said[part]) for part in SplinePath._fields)
+    fits = isinstance(rss, np.ndarray) and rss.ndim == 1 and isinstance(terms, list) and len(terms) == len(rss)
+    reader.demand(fits and _is_real(rss, rss.shape) and _is_real(gcv, rss.shape), "its path has no sizes")
+    for k, some in enumerate(terms):
+        legal = isinstance(some, np.ndarray) and some.dtype == np.int64 and some.shape == (k + 1,)
+        reader.demand(legal and bool((some >= 0).all() and (some < len(rss)).all()), "its path has other terms")
+    return SplinePath(rss, gcv, terms)
+
+
 def _load_importances(said: dict[str, Any], reader: Reader) -> Importances:
     found = Importances(**{part: reader.value(said[part]) for part in Importances._fields})
     legal = isinstance(found.kind, str) and is_count(found.n_trees) and is_count(found.n_measured)
@@ -232,6 +261,9 @@ DUMPS: dict[type, Any] = {
     StoredForest: _dump_view,
     RuleList: _dump_rules,
     PredictorTest: _dump_fields,
+    Hinges: _dump_fields,
+    Splines: _dump_fields,
+    SplinePath: _dump_fields,
     Importances: _dump_fields,
     Drawing: _dump_drawing,
     LeastCost: _dump_rule,
@@ -246,6 +278,9 @@ LOADS: dict[str, Any] = {
     "ForestView": _load_view,
     "RuleList": _load_rules,
     "PredictorTest": _load_test,
+    "Hinges": _load_hinges,
+    "Splines": _load_splines,
+    "SplinePath": _load_path,
     "Importances": _load_importances,
     "Drawing": _load_drawing,
     "LeastCost": _load_rule,

@@ -8,5 +8,6 @@ routing      the rule of descent: which child a value goes to
 subtrees     passes over subtrees, a level of depth at a time; trees of which parts are replaced
 records      tables of what is printed, as record arrays and as frames
 r_numbers    numbers as R writes them, for what prints trees and their subtrees
+hinges       terms of splines, and their coefficients
 compact      trees without the statistics that prediction does not need
 """

@@ -65,6 +65,16 @@ CASES = {
     "ExtraTreesClassifier": [(FEW, X, Y)],
     "ExtraTreesRegressor": [(FEW, X, Z)],
     "ID3Classifier": [({}, MIXED, Y), ({"measure": "gini", "prune": "pessimistic"}, X, Y)],
+    "MARSClassifier": [
+        ({"missing": "indicator", "max_degree": 2}, X, Y),
+        ({"missing": "indicator", "class_weight": "balanced"}, MIXED, Y == "low"),
+        ({"prune": "cv", "n_folds": 3, "missing": "indicator"}, X, np.where(Y == "low", "low", "other")),
+        ({}, np.zeros((4, 1)), [1, 1, 1, 1]),
+    ],
+    "MARSRegressor": [
+        ({"missing": "indicator", "max_degree": 2, "allowed": [[0, 2], [1, 3]]}, X, Z),
+        ({"missing": "indicator", "penalty": -1, "linear_features": [1]}, MIXED, np.stack([Z, -Z], axis=1)),
+    ],
     "RandomForestClassifier": [
         (FEW, X, Y),
         (FEW | {"voting": "hard", "class_weight": "balanced_subsample"}, MIXED, Y),
@@ -168,7 +178,7 @@ def test_what_a_fitted_model_can_do_a_loaded_one_can(name, tmp_path):
     again = load(tmp_path / "model")
     if hasattr(model, "to_rules"):
         assert str(model.to_rules().rules_) == str(again.to_rules().rules_)
-    if hasattr(model, "prune"):
+    if callable(getattr(model, "prune", None)):
         assert same(model.prune("simplify").trees_, again.prune("simplify").trees_)
     if hasattr(model, "compile_predictor") and model.trees_.is_two_way:
         row = np.array([0.5, 1.0, -0.5, 2.0][: len(table[0])])

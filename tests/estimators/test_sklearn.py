@@ -38,6 +38,8 @@ from dtnumba import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     ID3Classifier,
+    MARSClassifier,
+    MARSRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     RuleSetClassifier,
@@ -50,9 +52,11 @@ FORESTS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, 
 
 def expected_to_fail(estimator):
     """Return the checks that an estimator cannot pass, with the reason; of forests scikit-learn's list is the same."""
-    if type(estimator) not in {RandomForestClassifier, RandomForestRegressor}:
-        return {}
     reason = "a weight says how likely a row is drawn, so a row twice is drawn otherwise than a row of weight two"
+    if type(estimator) in {MARSClassifier, MARSRegressor}:
+        reason = "knots and GCV count rows, so a row twice is two rows, and a row of weight two is one"
+    elif type(estimator) not in {RandomForestClassifier, RandomForestRegressor}:
+        return {}
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
 
 
@@ -64,6 +68,7 @@ with warnings.catch_warnings():
         + [forest(n_estimators=3) for forest in FORESTS]
         + [C45Classifier(), C50Classifier(), ID3Classifier()]
         + [chaid(min_parent=4, min_child=2) for chaid in (CHAIDClassifier, CHAIDRegressor)]
+        + [MARSClassifier(), MARSRegressor()]
         + [RuleSetClassifier(), DecisionListClassifier()],
         expected_failed_checks=expected_to_fail,
     )

@@ -15,4 +15,5 @@ fitted_forest      models of many trees: their answers
 forest             how all four forests are fitted
 classical          the base of the textbooks' learners
 rules              the base of models made of rules
+splines            the base of models made of hinges
 """

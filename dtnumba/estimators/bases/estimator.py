@@ -69,6 +69,7 @@ class Estimator(NamedParameters, TakesMetadata, ShowsItself):
     """
 
     _is_of_one_output = False
+    _instead_of_error = "learned"
     predict: ClassVar[Any]
     _score_of: ClassVar[Any]
 
@@ -166,8 +167,8 @@ class Estimator(NamedParameters, TakesMetadata, ShowsItself):
             row, column = found
             name = f"column {column}" if table.names is None else f"column {table.names[column]!r}"
             raise ValueError(
-                f"missing='error': row {row} of {name} has no value (or one not seen in fit); fill it in, leave the "
-                "row out, or choose what missing values do, e.g. missing='learned'"
+                f"missing='error': row {row} of {name} has no value (NaN, or one not seen in fit); fill it in, "
+                f"leave the row out, or choose what missing values do, e.g. missing={self._instead_of_error!r}"
             )
 
     def __getstate__(self) -> dict[str, Any]:

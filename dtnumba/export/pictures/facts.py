@@ -38,6 +38,8 @@ def facts_of(model: Any) -> list[str]:
             found.append(f"depth {model.tree_.max_depth:,}")
     elif hasattr(model, "rules_"):
         found.append(_many(len(model.rules_), "rule"))
+    elif hasattr(model, "splines_"):
+        found.append(_many(model.n_terms_, "term"))
     found.append(_many(model.n_features_in_, "column"))
     if hasattr(model, "classes_"):
         found += [_many(len(own), "class", "classes") for own in model.class_lists()]

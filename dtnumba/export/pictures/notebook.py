@@ -40,6 +40,8 @@ def shown_in_notebook(model: Any) -> str:
     parts.append(_parameters(model))
     if is_fitted and hasattr(model, "rules_"):
         parts.append(_rules(model))
+    elif is_fitted and hasattr(model, "splines_"):
+        parts.append(_terms(model))
     elif is_fitted and hasattr(model, "trees_"):
         parts.append(_tree(model))
     return "".join([*parts, "</div>"])
@@ -65,6 +67,16 @@ def _rules(model: Any) -> str:
     more = f"<div class='leaf dim'>and {n_more:,} more</div>" if n_more else ""
     last = f"<div class='leaf'>otherwise <bdi>{shown(_short(str(rules.default)))}</bdi></div>"
     return _folded("Rules", f"<ol>{''.join(lines)}</ol>{more}{last}")
+
+
+def _terms(model: Any) -> str:
+    from dtnumba.export.as_text import text
+
+    lines = text(model).splitlines()
+    items = [f"<li><bdi>{shown(_short(line.strip()))}</bdi></li>" for line in lines[:_MOST_RULES]]
+    n_more = len(lines) - len(items)
+    more = f"<div class='leaf dim'>and {n_more:,} more</div>" if n_more else ""
+    return _folded("Terms", f"<ol>{''.join(items)}</ol>{more}")
 
 
 def _tree(model: Any) -> str:
