@@ -515,3 +515,17 @@ def test_a_compact_model_says_what_is_missing(browser):
     browser.one("#about-tab").click()
     assert "compact() has dropped" in browser.one("#about-part").text
     assert browser.find(".rows")[0].text == ""
+
+
+@needs_browser
+def test_a_level_more_is_read_where_all_of_it_would_be_empty_boxes(browser):
+    X = np.arange(512.0)[:, None]
+    model = DecisionTreeRegressor(max_depth=6).fit(X, X[:, 0])  # 127 nodes
+    assert browser.open(export.html(model)) == []
+    for _ in range(4):
+        browser.one("#unfold-level").click()
+        browser.settle()
+        assert browser.find("#tree .way")
+    browser.one("#fit").click()
+    browser.settle()
+    assert browser.find("#tree .way") == []

@@ -318,13 +318,13 @@ const View = (() => {
 
   function unfoldLevel() {
     for (const i of state.ids.slice()) if (c.kind[i]) open[i] = 1;
-    unfolded();
+    unfolded(TEXT_FROM);
   }
 
-  function unfolded() {  // all of it where boxes can be told apart, else where one was
+  function unfolded(least = BOXES_FROM / 2) {  // all of it where boxes can be told apart (or read), else where one was
     layOut();
     fit();
-    if (state.view.k >= BOXES_FROM / 2) return;
+    if (state.view.k >= least) return;
     state.view.k = 0.8;
     show(state.at);
   }
