@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from forests import counts_of, digest, table
 from naive import binary as naive
+from strategies import interpreted_only
 
 from dtnumba import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor, bin_batches
 from dtnumba.explain.importances import nothing_measured
@@ -46,9 +47,11 @@ def by_tree(model, X, y):
 
 CASES = [
     (RandomForestClassifier, {}, 0),
-    (RandomForestClassifier, {"max_depth": 1, "max_bins": None, "criterion": "entropy"}, 1),
+    pytest.param(
+        RandomForestClassifier, {"max_depth": 1, "max_bins": None, "criterion": "entropy"}, 1, marks=interpreted_only
+    ),
     (RandomForestClassifier, {"max_depth": 4}, 2),
-    (ExtraTreesClassifier, {"bootstrap": True, "max_bins": None}, 1),
+    pytest.param(ExtraTreesClassifier, {"bootstrap": True, "max_bins": None}, 1, marks=interpreted_only),
     (RandomForestRegressor, {"max_features": 2}, 3),
     (RandomForestRegressor, {"min_samples_leaf": 5}, 4),
 ]
