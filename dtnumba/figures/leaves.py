@@ -33,11 +33,13 @@ def draw_leaves(model: Any, ax: Any, names: Names, *, tree: int) -> Any:
     rows, value = _joined(rows[order], value[order])
     edges = np.concatenate([[0], np.cumsum(rows)]).astype(np.float64)
     axes = axes_for(ax, "plot.leaves")
+    n_outputs = len(shown.columns.sizes)
+    of_first = f", output 0 of {n_outputs}" if n_outputs > 1 else ""
     width = np.diff(edges)
     line = {"edgecolor": DARK, "linewidth": 0.4 if len(leaves) <= _MOST_LINED else 0.0}
     if shown.codes is None:
         axes.bar(edges[:-1], value[:, 0], width, align="edge", color=tints_of_numbers(value[:, 0]), **line)
-        label_axes(axes, "rows, leaf by leaf", "prediction", f"{len(leaves):,} leaves")
+        label_axes(axes, "rows, leaf by leaf", f"prediction{of_first}", f"{len(leaves):,} leaves")
     else:
         k = shown.columns.sizes[0]
         colours, low, handles = class_colours(k), np.zeros(len(rows)), []
@@ -47,7 +49,7 @@ def draw_leaves(model: Any, ax: Any, names: Names, *, tree: int) -> Any:
             handles.append(bars)
         name_handles(axes, handles[:_MOST_NAMED], shown.class_names()[:_MOST_NAMED])
         axes.set_ylim(0.0, 1.0)
-        label_axes(axes, "rows, leaf by leaf", "shares of classes", f"{len(leaves):,} leaves")
+        label_axes(axes, "rows, leaf by leaf", f"shares of classes{of_first}", f"{len(leaves):,} leaves")
     axes.set_xlim(0.0, edges[-1])
     return axes
 

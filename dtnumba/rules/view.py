@@ -148,7 +148,7 @@ class RuleList:
         return records(
             {
                 "rule": [line.rpartition(" [")[0] for line in lines[:-1]] + lines[-1:],
-                "label": [*self.classes[rules.label].tolist(), self.default],
+                "label": self.classes[np.append(rules.label, rules.default)].tolist(),
                 "n_tests": np.array([*n_tests, 0], np.int64),
                 **{name: np.append(np.asarray(column, np.float64), np.nan) for name, column in numbers.items()},
             }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from exported import ALL_KINDS, made
 
-from dtnumba import DecisionTreeClassifier, RandomForestRegressor, export
+from dtnumba import CHAIDRegressor, DecisionTreeClassifier, DecisionTreeRegressor, RandomForestRegressor, export
 
 
 @pytest.mark.parametrize("name", ALL_KINDS)
@@ -133,3 +133,15 @@ def test_the_way_of_missing_values_alone_is_said_so():
     X = np.array([[np.nan], [np.nan], [1.0], [2.0]])
     said = export.text(DecisionTreeClassifier().fit(X, [1, 1, 0, 0])).splitlines()[1:]
     assert sorted(line.split("  ")[1] for line in said) == ["x0 is known", "x0 is missing"]
+
+
+def test_the_remedy_is_a_style_that_the_tree_has():
+    X, y = np.repeat(np.arange(4.0), 30)[:, None], np.repeat([0.0, 5.0, 1.0, 9.0], 30)
+    wide, binary = CHAIDRegressor().fit(X, y), DecisionTreeRegressor().fit(X, y)
+    assert wide.n_nodes_ - wide.n_leaves_ == 1
+    with pytest.raises(export.ExportError, match=r'print it with style="outline"$'):
+        export.text(wide, "weka")
+    with pytest.raises(export.ExportError, match=r'print it with style="outline"$'):
+        export.text(wide, "rpart")
+    with pytest.raises(export.ExportError, match=r'print it with style="rpart" or style="outline"$'):
+        export.text(binary, "weka")

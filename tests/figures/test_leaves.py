@@ -40,6 +40,13 @@ def test_very_many_leaves_are_few_bars_of_as_many_rows():
     assert sum(bar.get_width() * bar.get_height() for bar in numbers) == pytest.approx(X[:, 0].sum())
 
 
+def test_of_several_outputs_it_says_which_it_draws():
+    X, y = some_rows(4)
+    both = plot.leaves(DecisionTreeClassifier(max_depth=2).fit(X, np.column_stack([y, y % 2])))
+    assert both.get_ylabel() == "shares of classes, output 0 of 2"
+    assert plot.leaves(DecisionTreeClassifier(max_depth=2).fit(X, y)).get_ylabel() == "shares of classes"
+
+
 def test_bad_input_is_named():
     X, y = some_rows(2)
     forest = RandomForestClassifier(n_estimators=2, max_depth=2, random_state=0).fit(X, y)

@@ -49,17 +49,22 @@ class Printed:
         Which tree of a forest.
     names : sequence of str, optional
         In place of the names of the columns in ``fit``.
+    caller : str
+        Who reads, for errors.
 
     """
 
-    def __init__(self, found: ReadTrees, model: Any, tree: int = 0, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, found: ReadTrees, model: Any, tree: int = 0, names: Sequence[str] | None = None, caller: str = "text"
+    ) -> None:  # fmt: skip
         columns = found.columns
-        self.model = model
+        self.model, self.caller = model, caller
+        self.instead = 'print it with style="outline"' if caller == "text" else "print it with export.text(model)"
         self.trees: Trees = _one_of(model.trees_, tree)  # as it was learned, whatever rows are compared with
         if self.trees.is_compact:
             raise ExportError(
-                "text: compact() dropped the rows, weights and impurities of the nodes of this "
-                f'{type(model).__name__}, which this style shows; print it with style="outline", or before compact()'
+                f"{caller}: compact() dropped the rows, weights and impurities of the nodes of this "
+                f"{type(model).__name__}, which it shows; {self.instead}, or before compact()"
             )
         self.names = [plain(name) for name in (columns.names if names is None else names)]
         self.levels = [None if one is None else [plain(level) for level in one] for one in columns.levels]
@@ -91,13 +96,14 @@ class Printed:
         """Raise where there are several outputs, or numbers in place of classes."""
         if len(self.sizes) > 1:
             raise ExportError(
-                f"text: the tree has {len(self.sizes)} outputs, and this style shows one; "
-                'print it with style="outline", or fit a model an output'
+                f"{self.caller}: the tree has {len(self.sizes)} outputs, and it shows one; "
+                f"{self.instead}, or fit a model an output"
             )
         if of_classes and self.classes is None:
+            fits_rpart = 'style="rpart" or ' * (not len(self.with_more_children()))
             raise ExportError(
                 f"text: {type(self.model).__name__} predicts numbers, and this style is one of trees of "
-                'classes; print it with style="rpart" or style="outline"'
+                f'classes; print it with {fits_rpart}style="outline"'
             )
 
     def is_leaf(self, node: int) -> bool:

@@ -34,12 +34,13 @@ class RpartFrame:
     def __init__(self, printed: Printed, max_depth: int | None = None, max_levels: int | None = MOST_LEVELS,
                  digits: int = 7) -> None:  # fmt: skip
         printed.one_output()
+        self.is_classes = printed.classes is not None
+        or_weka = ' or style="weka"' if printed.caller == "text" and self.is_classes else ""
         refuse(
-            "text", printed.with_more_children(), "they have more children than two, which rpart's numbers of "
-            "nodes have no room for", 'print the tree with style="outline" or style="weka"',
+            printed.caller, printed.with_more_children(), "they have more children than two, which rpart's numbers of "
+            "nodes have no room for", printed.instead + or_weka,
         )  # fmt: skip
         self.printed, self._digits, self._most = printed, digits, max_levels
-        self.is_classes = printed.classes is not None
         trees = printed.trees
         self.scale = 1.0
         if self.is_classes and printed.rule is None and getattr(printed.model, "priors", None) is None:

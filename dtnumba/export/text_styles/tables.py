@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _read(model: Any, caller: str, tree: int, rows: tuple[Any, ...] = (None,)) -> RpartSummary:
-    printed = Printed(read_trees(model, caller), model, tree)
+    printed = Printed(read_trees(model, caller), model, tree, caller=caller)
     return RpartSummary(printed, competition=None if rows[0] is None else Competition(printed, *rows))
 
 

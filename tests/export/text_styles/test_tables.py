@@ -53,5 +53,10 @@ def test_without_pandas_it_says_what_to_install(monkeypatch):
 
 
 def test_trees_of_more_children_are_refused():
-    with pytest.raises(export.ExportError, match="more children than two"):
+    what = r"splits: node.* more children than two, .*; print it with export.text\(model\)$"
+    with pytest.raises(export.ExportError, match=what):
         export.splits(made("multiway")[0])
+
+
+def test_labels_of_rules_are_of_one_type():
+    assert {type(label) for label in as_rpart().to_rules().to_records().label} == {str}
