@@ -34,7 +34,8 @@ class MARSRegressor(SplineModel, Regressor, SplineParams):
     cross-validation falls. Several targets at once share their terms. A category is one column for each level but the
     first.
 
-    A weight is that of a row in least squares; how many rows there are, GCV and knots count without weights.
+    A weight is that of a row in least squares; how many rows there are, GCV and knots count without weights. Equal
+    weights are none.
 
     Examples
     --------

@@ -87,13 +87,13 @@ def spans(n, p, degree, n_above, options):
     return max(1, end + start), gap, end
 
 
-def knots_of(x, parent, start, gap, end):
+def knots_of(x, parent, is_weighted, start, gap, end):
     """Return the values that may be knots, from above."""
     order = np.argsort(x, kind="stable")
     found, left = [], start
     for at in range(len(x) - 2, end - 1, -1):
         knot, above = x[order[at]], order[at + 1]
-        if parent[above] > 0 and (parent * np.maximum(0.0, x - knot)).any():
+        if parent[above] > 0 and (is_weighted or (parent * np.maximum(0.0, x - knot)).any()):
             left -= 1
             if left == 0:
                 left = gap
@@ -140,7 +140,7 @@ def forward(X, y, weight=None, **given):
     """Return the terms by slot, None where a slot is empty."""
     n, p = X.shape
     y = y.reshape(n, -1)
-    options = options_of(p, **given)
+    options = options_of(p, **given) | {"weighted": weight is not None}
     root = np.ones(n) if weight is None else np.sqrt(weight)
     goal = (y - np.average(y, axis=0, weights=weight)) * root[:, None]
     total = (goal**2).sum()
@@ -149,27 +149,33 @@ def forward(X, y, weight=None, **given):
         return slots
     queue, rss, drop = Queue(total, options["fast_k"], options["fast_beta"]), total, total
     null, threshold = gcv(total, n, 1, options["penalty"]), options["threshold"]
+    void = set()
     while True:
         used = [term for term in slots if term is not None]
         basis = design(X, used) * root[:, None]
         residual = left_over(goal, basis)
         most_legal = min(1.01 * rss, 10 * drop)
-        best = (0.0,)
+        best, pair_before = (0.0,), False
         for k in queue.next():
             parent = slots[k] if k < len(slots) else None
+            if k in void:
+                queue.gains[k], queue.when[k] = 0.0, len(slots)
             if parent is None or len(parent) >= options["max_degree"]:
                 continue
-            gains = [-1.0]
+            gains, before = [-1.0], best
             for j in range(p):
                 if may_follow(parent, j, options):
                     found = best_of(X, j, parent, basis, residual, root, len(slots), most_legal, used, options)
                     gains.append(found[0])
-                    best = found if found[0] > best[0] * (1 + CLOSER) else best
+                    if found[0] > best[0] * (1 + CLOSER):
+                        best = found
+                        pair_before = {"pair": True, "single": False, "linear": pair_before}[best[4]]
+            if best is not before and best[5]:  # what a new column paid is given back before the next parent
+                best = (best[0] * (1 + options["newvar_penalty"]), *best[1:])
             queue.gains[k], queue.when[k] = max(gains), len(slots)
         if best[0] <= 0:
             break
-        _, j, parent, knot, kind, is_new = best
-        drop = best[0] * (1 + options["newvar_penalty"] * is_new)
+        drop, j, parent, knot, kind, _ = best
         pair = [(*parent, (j, 1, knot)), (*parent, (j, -1, knot))]
         if kind == "linear":
             is_line = options["auto_linear"] or j in options["linear_features"]
@@ -182,7 +188,9 @@ def forward(X, y, weight=None, **given):
             break
         if threshold and 1 - gcv(rss, n, size, options["penalty"]) / null < -10:
             break
-        queue.add(2 - pair.count(None), len(slots))
+        is_void = kind == "linear" and not is_line and pair_before
+        void |= {len(slots) + 1} if is_void else set()
+        queue.add(2 if is_void else 2 - pair.count(None), len(slots))
         slots += pair
         if rss <= threshold * total or len(slots) >= most - 1:
             break
@@ -203,7 +211,10 @@ def best_of(X, j, parent, basis, residual, root, slot, most_legal, used, options
     if j in options["linear_features"]:
         return best
     full = np.hstack([basis, linear]) if adds else basis
-    knots = knots_of(x, above * root, *spans(len(x), X.shape[1], len(parent) + 1, int((above > 0).sum()), options))
+    is_weighted = options["weighted"]
+    knots = knots_of(
+        x, above * root, is_weighted, *spans(len(x), X.shape[1], len(parent) + 1, int((above > 0).sum()), options)
+    )
     if not knots:
         return best
     hinges = np.column_stack([above * np.maximum(0.0, x - knot) for knot in knots]) * root[:, None]
@@ -211,10 +222,10 @@ def best_of(X, j, parent, basis, residual, root, slot, most_legal, used, options
     last = slot + 1 if adds else slot
     for k, knot in enumerate(knots):
         size = (left[:, k] ** 2).sum()
-        if size <= (0.01 if last < 15 else 1e-5) * (own[:, k] ** 2).sum():
+        if size <= (1e-9 if is_weighted else 0.01 if last < 15 else 1e-5) * (own[:, k] ** 2).sum():
             continue
         worth = share * (gain + ((left[:, k] @ residual) ** 2).sum() / size)
-        if best[0] * (1 + CLOSER) < worth < most_legal:
+        if best[0] * (1 + CLOSER) < worth < (math.inf if is_weighted else most_legal):
             best = (worth, j, parent, knot, "pair" if adds else "single", is_new)
     return best
 

@@ -123,7 +123,7 @@ class SplineModel(Learner):
             table, y, weight = rows_of_table(table, rows), y[rows], weight[rows]
             outcome = _rows_of(outcome, rows)
         if weight is not None and (weight == weight[0]).all():
-            weight = None if weight[0] == 1 else weight
+            weight = None
         grown, (fill, reach), penalty = self._grown(table, y, weight)
         forward = hinges_of(grown.terms, fill)
         path, more = path_of(grown, self._method, penalty), {}

@@ -28,6 +28,7 @@ _PARALLEL_CELLS = 50_000
 _WORST_GRSQ = -10.0
 _CONSTANT = 1e-20  # share of the square of a target below which what varies is rounding
 _EARLY_SLOTS, _EARLY, _LATE = 15, 0.01, 1e-5  # what share of a hinge must be new while there are few terms, and later
+_WEIGHTED = 1e-9  # with weights
 _DRIFT = 1e-6  # share of all there is to explain by which a gain may miss what was foretold
 
 # Why the pass ended
@@ -90,6 +91,8 @@ class ForwardPass:
             predictors.order, predictors.values, parents, constant, targets, self._basis.pairs,
             np.zeros((self._most_pairs, 2, y.shape[1])), int(weight is None),
         )  # fmt: skip
+        self._void: set[int] = set()  # slots of terms that are zero
+        self._last_was_pair = False  # whether the last knot that was the best so far, in a step, made a pair
         self._used: set[tuple[int, int]] = set()
         self._first = np.full((n_parents, p), -1, np.int64)  # entry of a cell
         self._seen = np.full(n_parents, -1, np.int64)  # pairs of columns that the cells of a parent have been told of
@@ -125,7 +128,7 @@ class ForwardPass:
             at = len(self._slots)
             n_added = self._add(slot, c, what, place)
             queue.add(n_added, at)
-            n_terms, drop = n_terms + n_added, gain
+            n_terms, drop = size, gain
             self._check_drift(before - gain, total)
             if float(self._basis.rss.sum()) <= s.threshold * total:
                 return HIGH_RSQ
@@ -140,6 +143,8 @@ class ForwardPass:
         owners: list[tuple[int, int]] = []
         for slot in queue.next():
             parent = self._slots[slot] if slot < len(self._slots) else None
+            if slot in self._void:
+                queue.looked_at(slot, 0.0, len(self._slots))
             if parent is None or parent.row < 0:
                 continue
             looked.append((slot, len(items)))
@@ -153,17 +158,22 @@ class ForwardPass:
         if not items:
             return None
         found = self._scan(np.array(items, np.int64), np.array(shares), most)
-        best = None
-        value = 0.0
-        for k in range(len(items)):
-            if found[k, 0] > value * (1.0 + scan.CLOSER):
-                value, best = found[k, 0], k
+        best, value = -1, 0.0
+        self._last_was_pair = False
         ends = [start for _, start in looked[1:]] + [len(items)]
         for (slot, start), end in zip(looked, ends, strict=True):
+            before = best
+            for k in range(start, end):
+                if found[k, 0] > value * (1.0 + scan.CLOSER):
+                    value, best = found[k, 0], k
+                    if found[k, 1] >= scan.PAIR:
+                        self._last_was_pair = bool(found[k, 1] == scan.PAIR)
+            if best != before:  # what a new column paid is given back, and the parents to come have to beat that
+                value /= shares[best]
             queue.looked_at(slot, float(found[start:end, 0].max(initial=-1.0)), len(self._slots))
-        if best is None:
+        if best < 0:
             return None
-        return value / shares[best], int(found[best, 1]), *owners[best], int(found[best, 2])
+        return value, int(found[best, 1]), *owners[best], int(found[best, 2])
 
     def _may_follow(self, parent: _Slot, feature: int) -> bool:
         if feature in parent.predictors:
@@ -199,6 +209,8 @@ class ForwardPass:
         workers = self._workers if self._n * len(items) >= _PARALLEL_CELLS else 1
         at = len(self._slots)
         tolerance = np.array([_EARLY if slot < _EARLY_SLOTS else _LATE for slot in (at, at + 1)])
+        if not self._columns.is_unit:  # as R's earth, which fits every candidate anew where there are weights
+            tolerance, most = np.full(2, _WEIGHTED), math.inf
         found = np.empty((len(items), 3))
         task = Scan(
             self._columns, self._kept, items, shares, n_pairs, tolerance, most, found,
@@ -256,7 +268,12 @@ class ForwardPass:
             features = parent.predictors | {predictor.feature}
             scale = parent.scale * predictor.scale
             self._slots.append(_Slot([*parent.factors, one[0]], features, row, 2 * k + 1 + side, scale))
-        return sum(one is not None for one in made)
+        n_made = sum(one is not None for one in made)
+        if what == scan.LINEAR and not is_line and self._last_was_pair and predictor.kind != scan.LEVELS:
+            # The hinge on the other side of the least value is nothing. It waits in the queue all the same.
+            self._void.add(len(self._slots) - 1)
+            return 2
+        return n_made
 
     def _check_drift(self, foretold: float, total: float) -> None:
         """Where a gain was not what was foretold, what is kept of knots has drifted: make it anew."""

@@ -114,7 +114,7 @@ def _survey_numbers(columns, kept, item, mine, sums):
             sums[0, o] += b * targets[i, o]
             sums[1, o] += step * sums[0, o]
         is_knot = False
-        if r >= end and b > 0.0 and hinge_square > 0.0 and not only_line:
+        if r >= end and b > 0.0 and (hinge_square > 0.0 or columns.is_unit == 0) and not only_line:
             left -= 1
             is_knot = left == 0
         if is_knot or r == 0:

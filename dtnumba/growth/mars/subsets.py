@@ -107,17 +107,20 @@ def _forward(problem: Problem, best: Best) -> None:
 
 
 def _replacing(problem: Problem, best: Best) -> None:
+    _backward(problem, best)
     _forward(problem, best)
-    order = list(range(problem.n_terms))
-    for size in range(1, problem.n_terms):
-        most = size + int(problem.gains(order[:size], order[size:]).argmax())
-        order.insert(size, order.pop(most))
-        best.look_at(order)
-        _replace(problem, best, order, size + 1)
+    every = range(problem.n_terms)
+    for size in range(2, problem.n_terms):
+        smaller, known = best.terms[size - 2].tolist(), best.terms[size - 1].tolist()
+        others = [t for t in every if t not in smaller]
+        most = others[int(problem.gains(smaller, others).argmax())]
+        for start in ([*smaller, most], known):
+            _replace(problem, best, [*start, *(t for t in every if t not in start)], size)
 
 
 def _replace(problem: Problem, best: Best, order: list[int], size: int) -> None:
     """Replace one of the first terms by another, as long as that helps."""
+    best.look_at(order)
     rss = problem.rss_of(order)[size - 1]
     at, unchanged = 1, 0
     while size < len(order) and unchanged < size - 1:
