@@ -30,6 +30,7 @@ TREES = (
     "c45",
     "c50",
     "multiway",
+    "mars",
     "start",
     "shell",
 )
