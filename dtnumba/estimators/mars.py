@@ -61,10 +61,10 @@ class MARSRegressor(SplineModel, Regressor, SplineParams):
     ) -> dict[str, Any]:
         return {"splines_": Splines(hinges, found)}
 
-    def _squares(self, grown: Grown, kept: NDArray[np.int64]) -> dict[str, Any]:
+    def _squares(self, grown: Grown, kept: NDArray[np.int64], scale: float) -> dict[str, Any]:
         from dtnumba.growth.mars.subsets import squares_of
 
-        return {"_by_output": np.stack([squares_of(grown, kept), grown.null_rss])}
+        return {"_by_output": np.stack([squares_of(grown, kept), grown.null_rss]) / scale / scale}
 
 
 @documented

@@ -171,6 +171,23 @@ def test_weights_are_those_of_least_squares():
     assert doubled.gcv_ == pytest.approx(4.0 * model.gcv_)
 
 
+def test_targets_may_be_very_small_or_large():
+    X, y = wave()
+    model = MARSRegressor(max_degree=2).fit(X, y)
+    for scale in (2.0**-700, 2.0**450, 1e-200):
+        other = MARSRegressor(max_degree=2).fit(X, y * scale)
+        np.testing.assert_allclose(other.predict(X), model.predict(X) * scale, rtol=1e-9)
+        assert other.rsq_ == pytest.approx(model.rsq_)
+        assert [str(term) for term in other.terms_] == [str(term) for term in model.terms_]
+
+
+def test_equal_weights_are_none():
+    X, y = wave(n=60)
+    plain, other = MARSRegressor().fit(X, y), MARSRegressor().fit(X, y, np.full(60, 2.5))
+    assert other.predict(X).tobytes() == plain.predict(X).tobytes()
+    assert other.gcv_ == plain.gcv_
+
+
 @pytest.mark.parametrize("prune", ["exhaustive", "forward", "seqrep", "cv", None])
 def test_every_way_to_prune_keeps_terms(prune):
     X, y = wave(n=80)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _FOLD_SEED = 0
 _ROWS = 1 << 16  # looked at together
+_TAME = 200  # powers of two of targets whose squares are no trouble
 WORTHS = ("n_subsets", "gcv", "rss")
 
 
@@ -92,7 +93,7 @@ class SplineModel(Learner):
         """Return what is learned of the coefficients of the terms that are kept."""
         raise NotImplementedError
 
-    def _squares(self, grown: Grown, kept: NDArray[np.int64]) -> dict[str, Any]:
+    def _squares(self, grown: Grown, kept: NDArray[np.int64], scale: float) -> dict[str, Any]:
         """Return what is learned of the squares that are left over."""
         return {}
 
@@ -124,6 +125,8 @@ class SplineModel(Learner):
             outcome = _rows_of(outcome, rows)
         if weight is not None and (weight == weight[0]).all():
             weight = None
+        scale = _scale_of(y)
+        y = y * scale
         grown, (fill, reach), penalty = self._grown(table, y, weight)
         forward = hinges_of(grown.terms, fill)
         path, more = path_of(grown, self._method, penalty), {}
@@ -135,15 +138,17 @@ class SplineModel(Learner):
         null, rss = float(grown.null_rss.sum()), float(path.rss[size - 1])
         gcv, null_gcv = float(path.gcv[size - 1]), gcv_of(null, grown.n_rows, 1, penalty)
         hinges = forward.some(kept)
-        found = coefficients_of(grown, kept)
+        found = coefficients_of(grown, kept) / scale
+        with np.errstate(over="ignore", under="ignore"):
+            path = path._replace(rss=path.rss / scale / scale, gcv=path.gcv / scale / scale)
         return {
             **self._learned_from(data.outcome, *([data.class_costs] if hasattr(data.outcome, "codes") else [])),
             **self._coefficients(table, outcome, hinges, found, weight),
-            **self._squares(grown, kept),
+            **self._squares(grown, kept, scale),
             **more,
             "path_": path,
-            "rss_": rss,
-            "gcv_": gcv,
+            "rss_": float(path.rss[size - 1]),
+            "gcv_": float(path.gcv[size - 1]),
             "rsq_": 1.0 - rss / null if null > 0 else 1.0,
             "grsq_": 1.0 - gcv / null_gcv if null_gcv > 0 and math.isfinite(gcv) else 0.0,
             "_forward": forward,
@@ -366,6 +371,12 @@ class SplineModel(Learner):
         from dtnumba.figures.plot import plot
 
         return plot.terms(self.check_fitted(), **options)
+
+
+def _scale_of(y: NDArray[np.float64]) -> float:
+    """Return one, or the power of two that keeps the squares of very small or large targets within float64."""
+    power = int(np.frexp(np.abs(y).max(initial=0.0))[1])
+    return 1.0 if abs(power) < _TAME else math.ldexp(1.0, -power)
 
 
 def _rows_of(outcome: Any, rows: NDArray[np.int64]) -> Any:
