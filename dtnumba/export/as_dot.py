@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dtnumba.export.as_text import Told
+from dtnumba.export.as_text import Told, feature_names_of
 from dtnumba.export.reading import read_trees
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
-def dot(model: Any, tree: int | None = None, max_depth: int | None = None) -> str:
+def dot(
+    model: Any, tree: int | None = None, max_depth: int | None = None, *, feature_names: Sequence[str] | None = None
+) -> str:  # fmt: skip
     r"""Return trees as a graph in the language of Graphviz.
 
     Parameters
@@ -22,6 +24,8 @@ def dot(model: Any, tree: int | None = None, max_depth: int | None = None) -> st
         The number of one tree of a forest; by default all stand side by side.
     max_depth : int, optional
         How many tests deep to go; by default all.
+    feature_names : sequence of str, optional
+        What columns are called; by default as in ``fit``.
 
     Examples
     --------
@@ -38,7 +42,8 @@ def dot(model: Any, tree: int | None = None, max_depth: int | None = None) -> st
     }
 
     """
-    told = Told(read_trees(model, "dot"), model)
+    found = read_trees(model, "dot")
+    told = Told(found, model, feature_names_of(feature_names, len(found.columns.names)))
     roots = told.roots(tree)
     font = 'fontname="sans-serif"'
     lines = ["digraph {", f"  node [shape=box, style=rounded, {font}];", f"  edge [{font}];"]

@@ -127,6 +127,7 @@ def test_compact_trees_have_no_counts_to_show():
     model = DecisionTreeClassifier().fit([[1.0], [2.0]], [0, 1]).compact()
     assert "row" not in export.text(model).replace("all rows", "")
     assert export.dot(model).count("label") == 5
+    assert 'label="size' in export.dot(model, feature_names=["size"] * model.n_features_in_)
 
 
 def test_the_way_of_missing_values_alone_is_said_so():

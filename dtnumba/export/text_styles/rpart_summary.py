@@ -45,12 +45,16 @@ class RpartSummary:
         Of numbers.
     competition : Competition, optional
         The rows, for competing splits and for rows without a value.
+    frame : optional
+        The nodes in an order of their own, of a tree of any shape whose tables are made and whose lines are not.
 
     """
 
-    def __init__(self, printed: Printed, digits: int = 7, competition: Competition | None = None) -> None:
+    def __init__(
+        self, printed: Printed, digits: int = 7, competition: Competition | None = None, frame: Any = None
+    ) -> None:  # fmt: skip
         self.printed, self.digits, self._competition = printed, digits, competition
-        self.frame = RpartFrame(printed, digits=digits)
+        self.frame = RpartFrame(printed, digits=digits) if frame is None else frame
         trees, costs = printed.trees, None if printed.rule is None else printed.rule.costs
         levels = depth_levels(trees)
         risk = relative_risk(trees, printed.sizes, costs, is_classes=self.frame.is_classes)
@@ -107,9 +111,7 @@ class RpartSummary:
                 rows = [int(trees.n_samples[own[son]]) for son in sons]
                 left = n - sum(rows)
                 remain = f", {left} observation{'s' * (left > 1)} remain{'s' * (left == 1)}" if left > 0 else ""
-                out.append(
-                    f"  left son={sons[0]} ({rows[0]} obs) right son={sons[1]} ({rows[1]} obs){remain}"
-                )
+                out.append(f"  left son={sons[0]} ({rows[0]} obs) right son={sons[1]} ({rows[1]} obs){remain}")
                 out += self._split_lines(splits[line.number], width)
         return out
 
@@ -149,9 +151,8 @@ class RpartSummary:
         asked, is_number = self._asked(test.feature, branch.ranges, branch.levels)
         rows = self._competition
         missing = None if rows is None else rows.missing(node, test.feature)
-        gain, impurity = float(printed.trees.gain[node]), float(printed.trees.impurity[node])
-        improves = self._improves(gain, impurity, float(self.frame.weight[node]))
-        found.append(RpartSplit(printed.names[test.feature], asked, is_number, improves, np.nan, "primary", missing))
+        own = (np.nan, "primary", missing)
+        found.append(RpartSplit(printed.names[test.feature], asked, is_number, self.improves(node), *own))
         for one in () if rows is None else rows.at(node):
             asked, is_number = self._asked(one.feature, one.ranges, one.levels, one.known)
             improves = self._improves(one.gain, one.impurity, one.weight)
@@ -159,8 +160,8 @@ class RpartSummary:
                 RpartSplit(printed.names[one.feature], asked, is_number, improves, np.nan, "competing", one.missing)
             )
         placed = [None] * len(test.stand_ins) if rows is None else rows.placed(node)
-        own = printed.trees.surrogates
-        start = int(own.start[node]) if len(own.start) > 1 else 0
+        stored = printed.trees.surrogates
+        start = int(stored.start[node]) if len(stored.start) > 1 else 0
         place = left - test.children[0]  # of rpart's left child
         for s, one in enumerate(test.stand_ins):
             if one.threshold == one.threshold:
@@ -171,7 +172,7 @@ class RpartSummary:
                 n_levels = len(printed.levels[one.feature] or [])
                 sides = [one.ways[c] if c < len(one.ways) else -1 for c in range(n_levels)]
                 asked, is_number = _letters([-1 if way < 0 else int(way != place) for way in sides]), False
-            agree, adjusted = float(own.agreement[start + s]), float(own.adjusted[start + s])
+            agree, adjusted = float(stored.agreement[start + s]), float(stored.adjusted[start + s])
             name = printed.names[one.feature]
             found.append(RpartSplit(name, asked, is_number, agree, adjusted, "surrogate", placed[s]))
         return found
@@ -192,6 +193,11 @@ class RpartSummary:
         below = low == -np.inf
         cut = columns_of([signif(high if below else low, self.digits)])[0]
         return f"{sign} {cut}\x00{'to the left, ' if below else 'to the right,'}", True
+
+    def improves(self, node: int) -> float:
+        """Return what the split of a node improves in rpart's unit."""
+        trees = self.printed.trees
+        return self._improves(float(trees.gain[node]), float(trees.impurity[node]), float(self.frame.weight[node]))
 
     def _improves(self, gain: float, impurity: float, weight: float) -> float:
         """Return what a split improves in rpart's unit."""

@@ -4,10 +4,11 @@ import sys
 
 import numpy as np
 import pytest
-from exported import made
+from exported import KINDS, made
 from public_data import as_rpart
+from strategies import interpreted_only
 
-from dtnumba import export
+from dtnumba import DecisionTreeClassifier, export
 
 
 def test_the_frame_is_rparts():
@@ -52,10 +53,49 @@ def test_without_pandas_it_says_what_to_install(monkeypatch):
         export.frame(as_rpart()).to_frame()
 
 
-def test_trees_of_more_children_are_refused():
-    what = r"splits: node.* more children than two, .*; print it with export.text\(model\)$"
-    with pytest.raises(export.ExportError, match=what):
-        export.splits(made("multiway")[0])
+def test_a_tree_of_several_children_is_read_from_the_root_down():
+    columns, y = np.array([["a", 1.0], ["b", 2.0], ["c", 3.0], ["c", 9.0]], object), ["no", "yes", "no", "yes"]
+    model = DecisionTreeClassifier(categorical_split="multiway", categorical_features=[0]).fit(columns, y)
+    found = export.frame(model, feature_names=["kind", "size"])
+    assert found["var"].tolist() == ["kind", "<leaf>", "<leaf>", "size", "<leaf>", "<leaf>"]
+    assert (found.number.tolist(), found.parent.tolist()) == ([1, 2, 3, 4, 5, 6], [0, 1, 1, 1, 4, 4])
+    assert found.split.tolist()[:4] == ["root", "kind is a", "kind is b", "kind is c (or missing)"]
+    assert (found.dev.tolist(), found.yval.tolist()[1:3]) == ([2, 0, 0, 1, 0, 0], ["no", "yes"])
+    own = export.splits(model)
+    assert (own.number.tolist(), own.kind.tolist()) == ([1, 4], ["primary"] * 2)
+    assert own.split.tolist()[0] == "x0 is a; x0 is b; x0 is c (or missing)"
+    assert (own.improve > 0).all()
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if "rules" not in name and "list" not in name])
+@interpreted_only
+def test_tables_hold_every_node_and_every_split(name):
+    model = made(name)[0]
+    if not hasattr(model, "trees_") or model.trees_.is_compact:
+        pytest.skip("no trees with statistics")
+    t = model.trees_.n_trees - 1
+    start, stop = model.trees_.root[t : t + 2].tolist()
+    found, own = export.frame(model, t), export.splits(model, tree=t)
+    assert sorted(found.node.tolist()) == list(range(stop - start))
+    assert dict(zip(found.node.tolist(), found.n.tolist(), strict=True)) == dict(
+        enumerate(model.trees_.n_samples[start:stop].tolist())
+    )
+    inner = found[found["var"] != "<leaf>"]
+    assert own[own.kind == "primary"].node.tolist() == inner.node.tolist()
+    assert np.array_equal(
+        inner.nsurrogate, [np.count_nonzero((own.node == k) & (own.kind != "primary")) for k in inner.node]
+    )
+    of = dict(zip(found.number.tolist(), found.depth.tolist(), strict=True))
+    assert [of[parent] + 1 for parent in found.parent.tolist()[1:]] == found.depth.tolist()[1:]
+    shares = [np.asarray(found[column], float) for column in found.dtype.names if column.startswith("prob_")]
+    n_outputs = sum(column.startswith("yval") for column in found.dtype.names)
+    assert not shares or np.allclose(sum(shares), n_outputs)
+
+
+def test_rivals_are_those_of_two_children_and_one_output():
+    model, X = made("tree, two outputs")
+    with pytest.raises(export.ExportError, match=r"^splits: competing .* of one output; leave out X and y$"):
+        export.splits(model, X, np.zeros((len(X), 2)))
 
 
 def test_labels_of_rules_are_of_one_type():
