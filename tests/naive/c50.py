@@ -21,7 +21,7 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_min": 0.1,
     "raise_same": False,
     "ties": ">=",
-    "large": 2,
+    "large": 0,
     "bits": 0.003,
     "gains": 0.0,
     "collapse": -1e-3,
@@ -37,6 +37,11 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "global": "any",
     "skips": True,
     "same_gain": 1e-9,
+    "n_of": "present",
+    "before": 1,
+    "after": 0,
+    "middle": 0,
+    "bars": True,
     "together": True,
     "raises": "heaviest_inner",
     "joins": "after",
@@ -231,7 +236,7 @@ class Grower:
                 best = t
                 continue
             mine, theirs = t.gain / t.info, best.gain / best.info
-            if mine > 1.001 * theirs or (
+            if mine > theirs * (1 + 1e-12) or (
                 mine > 0.999 * theirs and (t.fan < best.fan or (t.fan == best.fan and t.gain > best.gain * more))
             ):
                 best = t
@@ -311,23 +316,32 @@ class Grower:
             gain = (whole - total_info(table).sum()) / W
             return Test(f, float(gain), self.info_of(sizes, W), len(table) + 1, group=np.arange(len(table)))
         present = np.flatnonzero(sizes > 0)
+        if (sizes >= self.min_cases - HAIR).sum() < RULES["before"]:
+            return None
         groups = [[int(v)] for v in present]
         sums = [table[v].copy() for v in present]
-        logs = stirling(len(groups))
+        logs = stirling(len(groups) if RULES["n_of"] != "levels" else len(table))
         best = self.scored(groups, sums, whole, logs, W, None) if RULES["first"] else None
         i = 0
         while i < len(groups):  # values of the same shares
             j = i + 1
             while j < len(groups):
+                n_large = sum(one.sum() >= self.min_cases - HAIR for one in sums)
+                both = min(sums[i].sum(), sums[j].sum()) >= self.min_cases - HAIR
                 if (
                     np.abs(sums[i] / sums[i].sum() - sums[j] / sums[j].sum()).max() <= RULES["equal"]
                     and len(groups) > 2
+                    and not (both and n_large <= 2 and RULES["bars"])
                 ):
                     groups[i] += groups.pop(j)
                     sums[i] = sums[i] + sums.pop(j)
                 else:
                     j += 1
             i += 1
+        if sum(one.sum() >= self.min_cases - HAIR for one in sums) < RULES["middle"]:
+            return None
+        if RULES["n_of"] == "merged":
+            logs = stirling(len(groups))
         best = self.scored(groups, sums, whole, logs, W, best)
         while len(groups) > 2:
             each = np.array(sums)
@@ -350,6 +364,8 @@ class Grower:
         if best is None:
             return None
         _, gain, info, groups = best
+        if sum(sizes[g].sum() >= self.min_cases - HAIR for g in groups) < RULES["after"]:
+            return None
         group = np.full(len(table), -1)
         for v, levels in enumerate(groups):
             group[levels] = v
@@ -362,7 +378,7 @@ class Grower:
         each = np.array(sums)
         sizes = each.sum(axis=1)
         info = self.info_of(sizes, W)
-        if info <= 0 or (sizes >= RULES["least"] - HAIR).sum() < RULES["large"]:
+        if info <= 0 or (sizes >= (RULES["least"] or self.min_cases) - HAIR).sum() < RULES["large"]:
             return best
         gain = (whole - total_info(each).sum()) / W - logs[len(groups)] / W
         if best is None or gain / info > best[0] or (RULES["ties"] == ">=" and gain / info >= best[0] - 1e-12):

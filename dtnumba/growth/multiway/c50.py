@@ -43,7 +43,7 @@ _HAIR = 1e-7  # sums of weights are compared with so much play
 _LEAST_SHARE, _MOST_OF_CUT = 0.1, 25.0  # of the rows of an average class; a side of a cut never needs more rows
 _LEAST_BITS = 0.003  # that a test must gain in all
 _NEARLY = 0.999  # of the least gain, or of the rows of a node, is enough
-_SAME_RATIO = 1e-3  # of a ratio; within it fewer branches win
+_SAME_RATIO = 1e-3  # of a ratio; no farther below the best one fewer branches win
 _FEW_CASES, _MANY_CASES = 500.0, 1000.0  # of an average class: below, gains are compared with their average ...
 _SHARE_OF_BITS = 0.9  # ... above, with this part of what it takes to say which test was chosen
 _MOST_TABLED = 128  # categories whose groupings are counted exactly
@@ -131,7 +131,7 @@ class C50Ratio(_C50Fields):
             ratio = gain / information
             is_near = ratio > best_ratio * (1.0 - _SAME_RATIO)
             is_simpler = fan < best_fan or (fan == best_fan and gain > best_gain * (1.0 + TIE))
-            if best < 0 or ratio > best_ratio * (1.0 + _SAME_RATIO) or (is_near and is_simpler):
+            if best < 0 or ratio > best_ratio * (1.0 + TIE) or (is_near and is_simpler):
                 best, best_ratio, best_fan, best_gain = i, ratio, fan, gain
         return best
 

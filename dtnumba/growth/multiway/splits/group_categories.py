@@ -2,8 +2,9 @@
 """Splits of a node on groups of categories: C5.0's search for the groups.
 
 Categories whose classes have the same shares are merged, and then again and again the two groups that lose least gain
-by it. Of all groupings on the way the one of the best ratio wins, where a gain pays for having been chosen: log2 of the
-number of ways to put so many categories into so many groups (a Stirling number of the second kind), in bits.
+by it; but not the last two that are as large as leaves must be. Of all groupings on the way the one of the best ratio
+wins, where a gain pays for having been chosen: log2 of the number of ways to put so many categories into so many groups
+(a Stirling number of the second kind), in bits.
 """
 
 import math
@@ -16,7 +17,6 @@ from dtnumba.growth.multiway.node_sums import add_sums, clear, copy_sums, weight
 from dtnumba.growth.multiway.splits.judge_test import heaviest_of
 from dtnumba.runtime.kernels import inline, outlined
 
-_LEAST = 2.0 - 1e-7  # weight of at least two groups of a grouping
 _SAME_SHARES, _SAME_LOSS, _SAME_RATIO, _HAIR = 1e-3, 1e-9, 1e-12, 1e-7
 _LOSS, _INFO = 0, 1  # columns of NodeScratch.votes, a row a group: of the best merger with a later group; of its own
 
@@ -94,13 +94,12 @@ def _score(work, n, n_groups, whole):
     scratch, target = work.scratch, work.target
     weights, weight = scratch.group_weight, weight_of(target, scratch.sides, col.WHOLE)
     information = information_of(work.criterion, weight_of(target, scratch.sides, col.MISSING_SUMS) / weight)
-    gain, n_large = whole, 0
+    gain = whole
     for g in range(n):
         if weights[g] > 0.0:
             information += information_of(work.criterion, weights[g] / weight)
             gain -= scratch.votes[g, _INFO]
-            n_large += weights[g] >= _LEAST
-    if information <= 0.0 or n_large < 2:
+    if information <= 0.0:
         return -np.inf, 0.0, 0.0
     gain = (gain - log_stirling(work.criterion.stirling, n, n_groups)) / weight
     return gain / information, gain, information
@@ -193,13 +192,20 @@ def group_categories(work, feature, n):
         copy_sums(scratch.table, g, own, g)
         group_of[g], weights[g] = g, weight_of(work.target, scratch.table, g)
         scratch.votes[g, _INFO] = _info(work, scratch.table, g)
-    n_groups, whole = np.int64(n), _info(work, sides, col.PRESENT_SUMS)
+    n_groups, whole, n_large = np.int64(n), _info(work, sides, col.PRESENT_SUMS), _n_large(work, n)
+    if n_large == 0:
+        for g in range(n):
+            clear(own, g)
+        return
     best = _keep_better(work, n, n_groups, whole, (-np.inf, 0.0, 0.0))
     for a in range(n):
         for b in range(a + 1, n):
-            if weights[a] > 0.0 and weights[b] > 0.0 and n_groups > 2 and _are_alike(work, a, b):
+            if weights[a] <= 0.0 or weights[b] <= 0.0 or n_groups <= 2 or not _are_alike(work, a, b):
+                continue
+            if n_large > 2 or not _are_large(work, a, b):
                 _merge(work, a, b, n)
                 n_groups -= 1
+                n_large = _n_large(work, n)
     best = _keep_better(work, n, n_groups, whole, best)
     best = _merge_while_there_are_two(work, n, n_groups, whole, best)
     if best[0] > -np.inf:
