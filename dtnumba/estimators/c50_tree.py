@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.growth.multiway.c50 import C50Columns, C50Growth, c50_columns, least_gain
+from dtnumba.growth.multiway.c50 import C50Columns, C50Grower, C50Growth, c50_columns, least_gain
 from dtnumba.prediction.fractional import probabilities_of
 from dtnumba.pruners.engines.c50.global_pruning import pruned_globally
 from dtnumba.pruners.engines.c50.join_leaves import with_leaves_joined
 from dtnumba.pruners.engines.c50.regrown_branches import pruned_with_regrowth
-from dtnumba.pruners.engines.collapse import collapsed
+from dtnumba.pruners.engines.collapse import collapsed, collapsed_below
 from dtnumba.pruners.engines.expected_errors import Costs
 from dtnumba.pruners.engines.recount import dense_cells
 from dtnumba.pruners.error_based import SLACK, normal_quantile
@@ -127,13 +127,15 @@ def fit_tree(
     own = np.asarray(exact.integers * exact.unit, np.float64)
     growth = options.growth(exact.total, n_classes, lightest)
 
-    def grow(of: NDArray[np.uint32], weights: NDArray[np.float64]) -> Trees:
-        return collapsed(growth.tree(columns, of, weights), n_classes, "release8")
+    grower = C50Grower(columns, growth, len(exact.kept))
 
-    trees = grow(exact.kept, own[exact.kept])
+    def regrow(lists: Any) -> Trees:
+        return collapsed_below(grower.below(lists), n_classes)
+
+    trees = collapsed(grower.tree(exact.kept, own[exact.kept]), n_classes, "release8")
     if options.local_pruning:
         given = rows.cells, rows.codes, own, rows.is_number, options.errors(), growth.min_cases
-        trees = pruned_with_regrowth(trees, *given, grow if options.regrows else None)
+        trees = pruned_with_regrowth(trees, *given, regrow if options.regrows else None)
         if options.global_pruning:
             trees = pruned_globally(trees, n_classes)
         trees = with_leaves_joined(trees, rows.is_nominal, keeps_empty=not options.subset)

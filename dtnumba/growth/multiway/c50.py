@@ -22,6 +22,8 @@ from dtnumba.growth import columns as grown
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.c45 import at_values
 from dtnumba.growth.multiway.coded_columns import coded
+from dtnumba.growth.multiway.grow_together import grow_alone
+from dtnumba.growth.multiway.to_trees import to_trees
 from dtnumba.growth.multiway.train import grow_rows, rules_of, sums_of, work_on
 from dtnumba.growth.nodes import Limits
 from dtnumba.growth.policies.monotonic import AnyShape
@@ -46,6 +48,7 @@ _NEARLY = 0.999  # of the least gain, or of the rows of a node, is enough
 _SAME_RATIO = 1e-3  # of a ratio; no farther below the best one fewer branches win
 _FEW_CASES, _MANY_CASES = 500.0, 1000.0  # of an average class: below, gains are compared with their average ...
 _SHARE_OF_BITS = 0.9  # ... above, with this part of what it takes to say which test was chosen
+_WIDE = 0.3  # of the rows are its levels
 _MOST_TABLED = 128  # categories whose groupings are counted exactly
 
 
@@ -201,49 +204,76 @@ class C50Growth:
     n_cases: float  # of the whole table: that weights sum to, at most
     leaves_a_case: float = math.inf
 
-    def tree(self, given: C50Columns, rows: NDArray[np.uint32], weights: NDArray[np.float64]) -> Trees:
-        """Return the tree over rows of positive weight, not pruned."""
+
+class C50Grower:
+    """Growth over the rows of a table: of a tree, and of what hangs below a test whose cases have changed."""
+
+    def __init__(self, given: C50Columns, asked: C50Growth, n: int) -> None:
+        self.given, self.n = given, n
         own, n_classes = given.columns, given.n_classes
-        n_codes, n_rows = own.n_codes, len(given.labels.codes)
-        is_wide = (own.nominal == 1) & (n_codes >= 0.3 * n_rows)
-        most = int((n_codes * own.nominal).max(initial=0)) if self.subset else 0
-        criterion = C50Ratio(
-            table=Entropy.for_fit(float(len(rows)), len(n_codes)).table,
+        n_codes = own.n_codes
+        most = int((n_codes * own.nominal).max(initial=0)) if asked.subset else 0
+        self._criterion = C50Ratio(
+            table=Entropy.for_fit(float(n), len(n_codes)).table,
             values=given.values,
             first_code=np.asarray(own.bins.first_code, np.int64),
             is_ordered=given.is_ordered,
-            is_wide=is_wide,
+            is_wide=(own.nominal == 1) & (n_codes >= _WIDE * given.n_rows),
             stirling=_stirling_table(min(most, _MOST_TABLED)),
-            min_cases=float(self.min_cases),
+            min_cases=float(asked.min_cases),
             n_classes=n_classes,
-            of_average=float(self.min_gain[0]),
-            of_bits=float(self.min_gain[1]),
-            leaves_a_case=float(self.leaves_a_case),
+            of_average=float(asked.min_gain[0]),
+            of_bits=float(asked.min_gain[1]),
+            leaves_a_case=float(asked.leaves_a_case),
         )
-        sums = sums_of(given.labels, criterion)
-        split = GROUPED if self.subset else "multiway"
-        tests = Options(missing="fractional", categorical_split=split, empty_leaves=True, two_suffice=True)
-        limits = Limits(
-            int(grown.NO_LIMIT),
-            0,
-            0,
-            float(self.min_cases),
-            0.0,
-            float(self.n_cases),
-            int(grown.NO_LIMIT),
-            len(n_codes),
-            rng.stream(0, rng.FEATURES),
-            rng.stream(0, rng.CUTS),
-            NoTest(),
-            AnyShape(),
-        )
-        work = work_on(own, sums, criterion, limits, rules_of(tests, criterion, sums), len(rows))
-        trees = grow_rows(work, own, rows, weights, given.workers)
-        return self._with_cuts(trees, given)
+        split = GROUPED if asked.subset else "multiway"
+        self._tests = Options(missing="fractional", categorical_split=split, empty_leaves=True, two_suffice=True)
+        no_limit = int(grown.NO_LIMIT)
+        draws = rng.stream(0, rng.FEATURES), rng.stream(0, rng.CUTS)
+        small = no_limit, 0, 0, float(asked.min_cases), 0.0, float(asked.n_cases), no_limit
+        self._limits = Limits(*small, len(n_codes), *draws, NoTest(), AnyShape())
+        self._work: Any = None
 
-    def _with_cuts(self, trees: Trees, given: C50Columns) -> Trees:
+    def _new_work(self, n: int) -> Any:
+        sums = sums_of(self.given.labels, self._criterion)
+        rules = rules_of(self._tests, self._criterion, sums)
+        return work_on(self.given.columns, sums, self._criterion, self._limits, rules, n)
+
+    def tree(self, rows: NDArray[np.uint32], weights: NDArray[np.float64]) -> Trees:
+        """Return the tree over rows of positive weight, not pruned."""
+        trees = grow_rows(self._new_work(len(rows)), self.given.columns, rows, weights, self.given.workers)
+        return self._with_cuts(trees)
+
+    def below(self, lists: list[tuple[NDArray[np.int64], NDArray[np.float64]]]) -> Trees:
+        """Return a tree whose root stands for a test, with a subtree grown over each list of (rows, weights)."""
+        total, fan = sum(len(rows) for rows, _ in lists), len(lists)
+        if self._work is None or total > len(self._work.grown.row) or fan >= len(self._work.grown.nodes):
+            self._work = self._new_work(max(self.n, total, fan))
+        arrays, at = self._work.grown, 0
+        nodes = arrays.nodes
+        arrays.state[:] = 0
+        nodes[: fan + 1] = 0
+        for v, (rows, weights) in enumerate(lists):
+            stop = at + len(rows)
+            arrays.row[at:stop], arrays.weight[at:stop], arrays.part[at:stop] = rows, weights, 1.0
+            nodes[v + 1, [grown.START, grown.STOP, grown.DEPTH]] = at, stop, 1
+            nodes[v + 1, col.ARE_ONE], arrays.keys[v + 1] = (weights == 1.0).all(), v
+            at = stop
+        arrays.outcome[:at] = self._work.target.places[0, arrays.row[:at]]
+        nodes[0, [grown.LEFT, col.FAN_OUT, grown.FEATURE, col.ROWS, grown.PARENT]] = 1, fan, 0, total, grown.LEAF
+        arrays.numbers[0], arrays.sums[0] = 0.0, 0.0
+        arrays.sums[0, : self.given.n_classes] = np.bincount(
+            arrays.outcome[:at], arrays.weight[:at], self.given.n_classes
+        )
+        arrays.sums[0, self.given.n_classes :] = arrays.weight[:at].sum(), total
+        arrays.state[[col.N_NODES, col.N_SOUGHT, col.N_LEAVES, col.N_CASES]] = fan + 1, 1, fan, total
+        done, self._work = grow_alone(self._work, total)
+        trees = to_trees(done, self._work.target, self.given.columns.bins, is_fractional=True)
+        return self._with_cuts(trees)
+
+    def _with_cuts(self, trees: Trees) -> Trees:
         """Return the trees with cuts at values of the table; between ordered categories, below the upper one."""
-        middle = trees.threshold
+        given, middle = self.given, trees.threshold
         trees = at_values(trees, given.columns.bins, given.bits)
         first = given.columns.bins.first_code
         for f in np.flatnonzero(given.is_ordered):

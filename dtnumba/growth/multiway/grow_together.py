@@ -59,18 +59,22 @@ def grow_nodes(
     """
     work = shared(work, n, workers)
     if work.rules.shared_from == NO_LIMIT:
-        return _grown_alone(work, n)
+        return grow_alone(work, n)[0]
     lacks_values = table.may_lack_values  # before the orders change
     with Hands(workers) as hands:
         return _Together(work, table, n, hands, entries, lacks_values=lacks_values).grow()
 
 
-def _grown_alone(work: GrowerContext, n: int) -> GrownNodes | None:
+def grow_alone(work: GrowerContext, n: int) -> tuple[GrownNodes | None, GrowerContext]:
+    """Grow a tree over the n rows listed, or go on with one, on one thread.
+
+    Returns the tree, None where it was stopped, and the arguments with the arrays as they are then.
+    """
     while True:
         call_entry(code_for(grow_general, work), n, 0, 0)
         status = work.grown.state[col.STATUS]
         if status in (col.STOPPED, col.DONE):
-            return work.grown if status == col.DONE else None
+            return work.grown if status == col.DONE else None, work
         work = with_context(work, grown=with_room(work.grown, keeps_order=not is_best_first(work.limits)))
 
 
@@ -217,6 +221,6 @@ class _Together:
         work = work._replace(root_key=one.key, root_depth=one.depth, is_root=0)
         for name in ("row", "weight", "part", "outcome"):
             getattr(grown, name)[: len(getattr(one, name))] = getattr(one, name)
-        done = _grown_alone(work, n)
+        done, _ = grow_alone(work, n)
         if done is not None:
             self.pieces.append((one.node, cut_to_size(done)))

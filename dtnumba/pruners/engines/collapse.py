@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from dtnumba.pruners.engines.by_depth import cut_where_cheaper
@@ -21,3 +22,10 @@ def collapsed(trees: Trees, n_classes: int, variant: str) -> Trees:
     if variant == "release8":  # what is left below counts
         return cut_where_cheaper(trees, levels, errors, slack=_SAME)
     return rebuilt(trees, levels, below(levels, errors) >= errors - _SAME)
+
+
+def collapsed_below(trees: Trees, n_classes: int) -> Trees:
+    """Return one tree without such subtrees, what is left below counted, in which the root stays as it is."""
+    levels, errors = depth_levels(trees), errors_as_leaf(class_weights_of(trees, [n_classes]))
+    errors[0] = math.inf
+    return cut_where_cheaper(trees, levels, errors, slack=_SAME)

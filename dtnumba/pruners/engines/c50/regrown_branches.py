@@ -155,6 +155,7 @@ def list_below(work, place, _, __):
 
 
 _TESTS = ("feature", "threshold", "left", "right", "missing_left", "gain", "impurity")
+_CHILDREN = ("left", "right")
 
 
 class _GrowingTree:
@@ -191,33 +192,20 @@ class _GrowingTree:
         if self.n_branches + n_branches > len(self.columns["branch"]):
             self.columns["branch"] = _with_room(self.columns["branch"], 2 * (self.n_branches + n_branches))
 
-    def hang(self, node: int, subtrees: list[Any]) -> None:
-        """Put subtrees in the place of the children of a node."""
-        sizes = np.array([tree.n_nodes for tree in subtrees])
-        n, fan = int(sizes.sum()), len(subtrees)
-        self._take_room(n, sum(len(tree.branch) for tree in subtrees))
-        first = self.n
-        self.columns["left"][node], self.columns["right"][node] = first, first + fan - 1
-        inner = first + fan + np.cumsum(sizes - 1) - (sizes - 1)  # where the nodes below each root go
-        for v, tree in enumerate(subtrees):
-            to = np.concatenate([[first + v], inner[v] + np.arange(tree.n_nodes - 1)])
-            for name in _TESTS:
-                column = getattr(tree, name)
-                if name in {"left", "right"}:
-                    column = np.where(column == LEAF, LEAF, column + (inner[v] - 1))
-                self.columns[name][to] = column
-            self.state.is_leaf[to] = tree.feature == LEAF
-        order = [(v, 0) for v in range(fan)] + [(v, None) for v in range(fan)]
-        starts = self.columns["branch_start"]
-        for v, which in order:
-            tree = subtrees[v]
-            begin = tree.branch_start if len(tree.branch_start) > 1 else np.zeros(tree.n_nodes + 1, np.int64)
-            low, high = (0, 1) if which == 0 else (1, tree.n_nodes)
-            own = tree.branch[begin[low] : begin[high]]
-            self.columns["branch"][self.n_branches : self.n_branches + len(own)] = own
-            k = high - low
-            starts[self.n + 1 : self.n + 1 + k] = self.n_branches + begin[low + 1 : high + 1] - begin[low]
-            self.n, self.n_branches = self.n + k, self.n_branches + len(own)
+    def hang(self, node: int, given: Trees) -> None:
+        """Put what hangs below the root of a tree, in canonical numbers, in the place of the children of a node."""
+        n, n_branches = given.n_nodes - 1, len(given.branch)
+        self._take_room(n, n_branches)
+        shift, here = self.n - 1, slice(self.n, self.n + n)
+        self.columns["left"][node], self.columns["right"][node] = given.left[0] + shift, given.right[0] + shift
+        for name in _TESTS:
+            column = getattr(given, name)[1:]
+            self.columns[name][here] = np.where(column == LEAF, LEAF, column + shift) if name in _CHILDREN else column
+        self.state.is_leaf[here] = given.feature[1:] == LEAF
+        starts = given.branch_start[2:] if n_branches else np.zeros(n, np.int64)
+        self.columns["branch_start"][self.n + 1 : self.n + 1 + n] = self.n_branches + starts
+        self.columns["branch"][self.n_branches : self.n_branches + n_branches] = given.branch
+        self.n, self.n_branches = self.n + n, self.n_branches + n_branches
 
     def trees(self) -> Trees:
         """Return the whole tree, that was never asked about the cases of its nodes."""
@@ -249,7 +237,7 @@ def pruned_with_regrowth(
     is_number: NDArray[np.bool_],
     costs: Costs,
     min_cases: float,
-    regrow: Callable[[NDArray[np.uint32], NDArray[np.float64]], Trees] | None,
+    regrow: Callable[[list[Any]], Trees] | None,
 ) -> Trees:
     """Return one tree pruned, and counted anew with all rows.
 
@@ -267,8 +255,8 @@ def pruned_with_regrowth(
         The expected errors of a leaf, and what may take the place of what.
     min_cases : float
         Branches of a node that have fewer count as one leaf.
-    regrow : function (rows, weights) -> Trees, or None
-        Grows a tree over some cases; None: raised branches stay as they are.
+    regrow : function (list of (rows, weights)) -> Trees, or None
+        Returns a tree whose root has a subtree grown over each list; None: raised branches stay as they are.
 
     """
     kept, n_classes = np.flatnonzero(weight), trees.value.shape[1]
@@ -301,7 +289,8 @@ def pruned_with_regrowth(
             while call_entry(code_for(list_below, now), place, 0, 0) < 0:
                 cases = larger()
                 now = work()
-            tree.hang(int(tree.state.final[place]), _regrown(now, tree, place, regrow))
+            assert regrow is not None
+            tree.hang(int(tree.state.final[place]), regrow(_lists_below(now, tree, place)))
 
     run_heeding(go, 20 * n * trees.n_nodes, halt)
     whole = tree.trees()
@@ -313,13 +302,9 @@ _LISTS = "row", "weight", "child"
 _OF_NODES = "is_leaf", "final", "counts", "n_rows", "share"
 
 
-def _regrown(work: PooledPruning, tree: _GrowingTree, place: int, regrow: Any) -> list[Any]:
-    """Return trees grown over the cases of each child of what stands at a place."""
+def _lists_below(work: PooledPruning, tree: _GrowingTree, place: int) -> list[Any]:
+    """Return the cases, rows and their weights, of each child of what stands at a place, which are listed."""
     node, fill = int(tree.state.final[place]), work.scratch.fill
     fan = int(tree.columns["right"][node] - tree.columns["left"][node]) + 1
     lists = [slice(int(fill[v]), int(fill[v + 1])) for v in range(fan)]
-    empty = Trees.of_leaves(1, tree.given.value.shape[1], tree.given.policy)
-    return [
-        regrow(work.cases.row[at].astype(np.uint32), work.cases.weight[at].copy()) if at.stop > at.start else empty
-        for at in lists
-    ]
+    return [(work.cases.row[at], work.cases.weight[at]) for at in lists]

@@ -7,7 +7,7 @@ import pytest
 from naive.c50 import Grower, stirling
 
 from dtnumba import C50Classifier
-from dtnumba.growth.multiway.c50 import C50Growth, _stirling_table, c50_columns, least_gain
+from dtnumba.growth.multiway.c50 import C50Grower, C50Growth, _stirling_table, c50_columns, least_gain
 from dtnumba.growth.multiway.splits.group_categories import log_stirling
 from dtnumba.runtime.kernels import kernel
 from dtnumba.tables.binned_table import read_features
@@ -52,8 +52,8 @@ def test_the_grouping_is_that_of_looking_at_all_pairs(seed):
     wanted = slow.choose(np.arange(len(x)), np.ones(len(x)), set())
     table, labels = read_features(x[:, None], "test", None, [0]), read_labels(y, len(y), "test")
     rows = np.arange(len(y), dtype=np.uint32)
-    growth = C50Growth(subset=True, min_cases=2.0, min_gain=least_gain(len(y), k), n_cases=len(y))
-    tree = growth.tree(c50_columns(table, labels, rows, 1), rows, np.ones(len(y)))
+    asked = C50Growth(subset=True, min_cases=2.0, min_gain=least_gain(len(y), k), n_cases=len(y))
+    tree = C50Grower(c50_columns(table, labels, rows, 1), asked, len(y)).tree(rows, np.ones(len(y)))
     if wanted is None:
         assert tree.n_nodes == 1
     else:

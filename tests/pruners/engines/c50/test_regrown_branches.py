@@ -39,13 +39,16 @@ def test_subtrees_are_hung_in_place_of_children():
     given = fitted(0)
     tree = regrown_branches._GrowingTree(given, 3)
     node = int(np.flatnonzero(given.feature >= 0)[-1])
-    fan = int(given.right[node] - given.left[node]) + 1
-    subtrees = [fitted(1), *[fitted(0)] * (fan - 1)]
-    tree.hang(node, subtrees)
+    subtree = fitted(1)
+    tree.hang(node, subtree)
     whole = tree.trees()
-    assert whole.n_nodes == given.n_nodes + sum(one.n_nodes for one in subtrees)
-    assert whole.left[node] == given.n_nodes
+    assert whole.n_nodes == given.n_nodes + subtree.n_nodes - 1
     first = int(whole.left[node])
-    assert whole.feature[first] == subtrees[0].feature[0]
-    child = int(whole.left[first])
-    assert np.array_equal(whole.feature[child : child + 2], subtrees[0].feature[1:3])
+    assert (first, whole.right[node] - first) == (given.n_nodes, subtree.right[0] - subtree.left[0])
+    assert np.array_equal(whole.feature[first:], subtree.feature[1:])
+    inner = 1 + int(np.flatnonzero(subtree.feature[1:] >= 0)[0])
+    there = given.n_nodes + inner - 1
+    assert whole.left[there] - there == subtree.left[inner] - inner
+    for i, at in ((inner, there),):
+        own = subtree.branch[subtree.branch_start[i] : subtree.branch_start[i + 1]]
+        assert np.array_equal(whole.branch[whole.branch_start[at] : whole.branch_start[at + 1]], own)
