@@ -139,13 +139,19 @@ def shown_factors(hinges: Hinges, names: Sequence[str], levels: Any) -> list[tup
         each = []
         for feature, direction, knot in sorted(hinges.factors(t)):
             if direction == OF_LEVEL:
-                each.append(ShownFactor(feature, names[feature], "is", levels[feature][int(knot)]))
+                each.append(ShownFactor(feature, names[feature], "is", _level_of(levels[feature], knot)))
             elif direction == OF_MISSING:
                 each.append(ShownFactor(feature, names[feature], "missing", None))
             else:
                 each.append(ShownFactor(feature, names[feature], direction, None if direction == STRAIGHT else knot))
         found.append(tuple(each))
     return found
+
+
+def _level_of(levels: Any, knot: float) -> Any:
+    """Return a level by its number; the number of one that a damaged file does not know."""
+    is_known = levels is not None and 0 <= knot < len(levels)
+    return levels[int(knot)] if is_known else int(knot)
 
 
 def factor_text(factor: ShownFactor, digits: int) -> str:

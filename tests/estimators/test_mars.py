@@ -181,6 +181,31 @@ def test_targets_may_be_very_small_or_large():
         assert [str(term) for term in other.terms_] == [str(term) for term in model.terms_]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_hard_tables_are_fitted(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([2, 5, 30, 90]))
+    X = np.empty((n, 5), object)
+    X[:, 0], X[:, 1] = rng.normal(size=n) * 1e250, rng.choice(["p", "q", "r", "s"], n)
+    X[:, 2], X[:, 3], X[:, 4] = X[:, 0], None, (rng.random(n) < 0.1).astype(float)
+    X[rng.random((n, 5)) < 0.1] = None
+    y, weight = rng.normal(size=n), rng.integers(0, 3, n).astype(float)
+    weight[0] = 1.0
+    for given in (
+        {},
+        {"max_degree": 3, "threshold": 0.0, "minspan": 1, "endspan": 1, "penalty": -1, "max_terms": 1000},
+    ):
+        model = MARSRegressor(missing="indicator", **given).fit(X, y, weight)
+        left = float((weight * (y - model.predict(X)) ** 2).sum())
+        null = float((weight * (y - np.average(y, weights=weight)) ** 2).sum())
+        assert left <= null * (1 + 1e-9)
+        if len(set(weight[weight > 0])) > 1:
+            assert left == pytest.approx(model.rss_, rel=1e-6, abs=1e-6 * null)
+        classes = MARSClassifier(missing="indicator", **given).fit(X, np.digitize(y, [-0.5, 0.5]), weight)
+        np.testing.assert_allclose(classes.predict_proba(X).sum(axis=1), 1.0)
+        assert classes.summary()
+
+
 def test_equal_weights_are_none():
     X, y = wave(n=60)
     plain, other = MARSRegressor().fit(X, y), MARSRegressor().fit(X, y, np.full(60, 2.5))

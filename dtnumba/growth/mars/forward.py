@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dtnumba.growth.mars.predictors import SortedPredictors
+    from dtnumba.growth.mars.predictors import Predictor, SortedPredictors
 
 
 _PARALLEL_CELLS = 50_000
 _WORST_GRSQ = -10.0
 _CONSTANT = 1e-20  # share of the square of a target below which what varies is rounding
 _EARLY_SLOTS, _EARLY, _LATE = 15, 0.01, 1e-5  # what share of a hinge must be new while there are few terms, and later
+_LEAST, _MOST = 1e-290, 1e290
 _WEIGHTED = 1e-9  # with weights
 _DRIFT = 1e-6  # share of all there is to explain by which a gain may miss what was foretold
 
@@ -77,7 +78,7 @@ class ForwardPass:
         constant = root / length
         means = (y * (root * constant)[:, None]).sum(axis=0) / length
         targets = np.ascontiguousarray((y - means) * root[:, None])
-        self._most_pairs = max(0, (settings.max_terms - 1) // 2)
+        self._most_pairs = max(0, min((settings.max_terms - 1) // 2, n))  # a step adds one column of n, or two
         self._basis = Basis(constant, targets, self._most_pairs, workers)
         self._basis.made_of[0, 0], self._basis.of_targets[0] = length, means * length
         self._null_rss = self._basis.rss.copy()
@@ -127,6 +128,8 @@ class ForwardPass:
                 return LOW_GRSQ
             at = len(self._slots)
             n_added = self._add(slot, c, what, place)
+            if n_added == 0:
+                return NO_TERM
             queue.add(n_added, at)
             n_terms, drop = size, gain
             self._check_drift(before - gain, total)
@@ -149,7 +152,7 @@ class ForwardPass:
                 continue
             looked.append((slot, len(items)))
             for c, predictor in enumerate(self._predictors.each):
-                if self._may_follow(parent, predictor.feature):
+                if self._may_follow(parent, predictor):
                     items.append(self._item(parent, slot, c))
                     owners.append((slot, c))
                     is_new = (predictor.feature, predictor.level) not in self._used
@@ -175,10 +178,12 @@ class ForwardPass:
             return None
         return value, int(found[best, 1]), *owners[best], int(found[best, 2])
 
-    def _may_follow(self, parent: _Slot, feature: int) -> bool:
-        if feature in parent.predictors:
-            return False
-        return not parent.predictors or self._may_join(parent.predictors, feature)
+    def _may_follow(self, parent: _Slot, predictor: Predictor) -> bool:
+        if not parent.predictors:
+            return True
+        if predictor.feature in parent.predictors or not _LEAST < parent.scale * predictor.scale < _MOST:
+            return False  # their product would leave float64
+        return self._may_join(parent.predictors, predictor.feature)
 
     def _item(self, parent: _Slot, slot: int, c: int) -> list[int]:
         kind, row = self._predictors.each[c].kind, parent.row
@@ -268,7 +273,7 @@ class ForwardPass:
             features = parent.predictors | {predictor.feature}
             scale = parent.scale * predictor.scale
             self._slots.append(_Slot([*parent.factors, one[0]], features, row, 2 * k + 1 + side, scale))
-        n_made = sum(one is not None for one in made)
+        n_made = sum(one is not None for one in made) if is_new.any() else 0
         if what == scan.LINEAR and not is_line and self._last_was_pair and predictor.kind != scan.LEVELS:
             # The hinge on the other side of the least value is nothing. It waits in the queue all the same.
             self._void.add(len(self._slots) - 1)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _MOST_STEPS, _CLOSE = 25, 1e-8  # as R's glm
 _MOST_HALVINGS = 30
 _ROWS = 1 << 15  # a block, whose sums are added up in order
+_DEPENDENT = 1e-9  # length of what is new of a term of length one, below which it is rounding
 _RIDGE, _LEAST = 1e-12, 1e-300  # of the mean curvature: where classes are parted, it goes to nothing
 
 
@@ -46,10 +47,9 @@ def fit_logistic(
         What each row counts.
 
     """
-    n, m = terms.shape
-    weight = np.ones(n) if weight is None else weight
+    weight = np.ones(len(terms)) if weight is None else weight
     rotation = _rotation(terms, weight)
-    basis, k = terms @ rotation, n_classes - 1
+    basis, k, m = terms @ rotation, n_classes - 1, rotation.shape[1]
     found, n_steps, converged = np.zeros((m, k)), 0, k == 0
     deviance, total = _deviance(basis, found, codes, weight), np.bincount(codes, weight, n_classes)
     seen = total[total > 0]
@@ -67,15 +67,23 @@ def fit_logistic(
         converged = deviance - tried <= _CLOSE * (tried + 0.1)
         if tried <= deviance:
             found, deviance = found + step, tried
-    return Logistic(np.hstack([np.zeros((m, 1)), rotation @ found]), deviance, null, n_steps, converged)
+    return Logistic(np.hstack([np.zeros((terms.shape[1], 1)), rotation @ found]), deviance, null, n_steps, converged)
 
 
 def _rotation(terms: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the matrix that makes terms orthonormal in the rows' weight."""
-    length = np.sqrt((weight[:, None] * terms**2).sum(axis=0))
-    scaled = terms / length
-    r = np.linalg.qr(scaled * np.sqrt(weight)[:, None], mode="r")
-    return np.asarray(np.linalg.inv(r) / length[:, None])
+    """Return the matrix that makes terms orthonormal in the rows' weight; what others make up is left out."""
+    largest = np.abs(terms).max(axis=0)
+    scale = np.where(largest > 0, largest, 1.0)
+    scaled = terms / scale * np.sqrt(weight / weight.max())[:, None]
+    length = np.sqrt((scaled**2).sum(axis=0))
+    kept = np.flatnonzero(length > 0)
+    scaled = scaled[:, kept] / length[kept]
+    own = np.abs(np.diag(np.linalg.qr(scaled, mode="r"))) > _DEPENDENT
+    own = np.append(own, np.zeros(len(kept) - len(own), bool))
+    kept, scaled = kept[own], scaled[:, own]
+    rotation = np.zeros((len(scale), len(kept)))
+    rotation[kept] = np.linalg.inv(np.linalg.qr(scaled, mode="r")) / (length * scale)[kept, None]
+    return rotation
 
 
 def _odds(basis: NDArray[np.float64], found: NDArray[np.float64]) -> NDArray[np.float64]:

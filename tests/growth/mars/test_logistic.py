@@ -42,6 +42,15 @@ def test_a_weight_of_two_is_the_row_twice():
     np.testing.assert_allclose(one.coefficients, other.coefficients, rtol=1e-8)
 
 
+def test_terms_of_any_size_and_copies_of_terms_are_no_trouble():
+    terms, codes = rows(4, 80, 2, m=3)
+    wanted = shares_of(terms @ fit_logistic(terms, codes, 2, None).coefficients)
+    odd = np.column_stack([terms * [1.0, 1e250, 1e-250], terms[:, 1] * 2.0, np.zeros(80)])
+    found = fit_logistic(odd, codes, 2, None)
+    assert (found.coefficients[3:] == 0).all()
+    np.testing.assert_allclose(shares_of(odd @ found.coefficients), wanted, rtol=1e-9)
+
+
 def test_it_ends_where_classes_are_parted():
     x = np.linspace(-1, 1, 40)
     found = fit_logistic(np.column_stack([np.ones(40), x]), (x > 0).astype(int), 2, None)
