@@ -118,7 +118,7 @@ def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules:
     if hasattr(model, "splines_"):
         raise ExportError(
             f"{type(model).__name__} is a sum of {len(model.splines_.coefficients)} terms, which this format has no "
-            "nodes for; write it by export.text, python, c, sql, json or onnx"
+            "nodes for; write it by export.text, python, c, sql, json or onnx, and draw it by plot.terms"
         )
     if not hasattr(model, "trees_"):
         raise ExportError(f"model={model!r}: has neither trees nor rules")
