@@ -17,7 +17,7 @@ POINTS_PER_INCH = 72.0
 LONGEST_NAME, LONGEST_LEVEL = 28, 20
 _SIGNS_PER_INCH = 13.0
 _MOST_IN_FULL = 10  # entries of a legend; more are written small, so that 20 stand in axes of the usual height
-_UNREADABLE, _TRIES = 2.0, 5  # points of text; smaller and smaller sizes
+_UNREADABLE = 2.0  # points of text
 
 
 def axes_for(ax: Any, what: str, size: tuple[float, float] | None = None, *, fill: bool = False) -> Any:
@@ -147,14 +147,14 @@ def scaled_text() -> Any:
             return False
         if text.fitted_to != (pixels, text.figure.dpi):
             text.fitted_to = (pixels, text.figure.dpi)
-            most = text.wide * pixels + 1.0
-            for _ in range(_TRIES):  # steps between letters are rounded to pixels, and may go beyond
+            most, power = text.wide * pixels + 1.0, 1
+            text.set_fontsize(points)
+            # Steps between letters are rounded to pixels: a long line may be too wide, and not yield to a little less
+            while (wide := Text.get_window_extent(text, renderer).width) > most and points >= _UNREADABLE:
+                points *= (most / wide) ** power
+                power *= 2
                 text.set_fontsize(points)
-                wide = Text.get_window_extent(text, renderer).width
-                if wide <= most:
-                    break
-                points *= most / wide
-        return True
+        return bool(text.get_fontsize() >= _UNREADABLE)
 
     def draw(self: Any, renderer: Any) -> None:
         if fit(self, renderer):

@@ -83,6 +83,18 @@ def test_text_is_inside_where_a_large_tree_is_drawn_smaller():
     assert overlaps(ax) == outside(ax) == 0
 
 
+@pytest.mark.parametrize("width", [17.5, 21.0, 32.0])
+def test_long_lines_stay_in_their_boxes_whatever_their_letters_are_rounded_to(width):
+    X, y = some_rows(10, n=120, k=4)
+    labels = np.array([f"{name} {j}" for j, name in enumerate(["petal width", "m" * 60, "$x_1$", "a name"])])[y]
+    names = ["m" * 60, "a name that is longer than what stands in a box", "x", "petal width", "$x_1$"]
+    tree = DecisionTreeClassifier(max_depth=4, missing="surrogate").fit(X, labels)
+    figure = matplotlib.figure.Figure(figsize=(width, 12.0), dpi=100)
+    ax = plot(tree, direction="right", feature_names=names, ax=figure.add_axes((0, 0, 1, 1)))
+    assert overlaps(ax) == outside(ax) == 0
+    assert all(text.get_fontsize() > 2.0 for text in ax.texts)
+
+
 def test_boxes_say_class_rows_and_shares():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     said = words_of(plot(DecisionTreeClassifier().fit(X, ["no", "no", "no", "yes"])))
