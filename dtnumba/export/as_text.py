@@ -8,7 +8,6 @@ import numpy as np
 
 from dtnumba.export.reading import ExportError, ReadRules, ReadTrees, codes_of, read
 from dtnumba.export.text_styles.printed import Printed, plain
-from dtnumba.rules.layout import LEVELS
 from dtnumba.rules.paths import test_of
 from dtnumba.rules.text import Words, sentence, word
 from dtnumba.trees.layout import last_children, node_values
@@ -102,8 +101,6 @@ class Told:
         if self._has_missing is not None and not self._has_missing[test.feature]:
             test, more = test._replace(missing=False), ""
         text = sentence(test, self._words, self._most)
-        if test.kind == LEVELS and not test.missing and 0 < self._n_levels[test.feature] == len(test.levels):
-            text = f"{name} is known"  # every level there is
         return (text if named or not text.startswith(f"{name} ") else text[len(name) + 1 :]) + more
 
     def rows(self, node: int) -> str:

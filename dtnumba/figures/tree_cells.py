@@ -167,7 +167,8 @@ class Shown:
         ways = [sentence(way) for way in self._words.ways(test)]
         if test.shares is not None:
             return [f"{way} · {share(part)}\u00a0of\u00a0missing" for way, part in zip(ways, test.shares, strict=True)]
-        if test.absent is not None and not test.stand_ins and not ways[test.absent].endswith(" missing"):
+        alone = sentence(f"{self._words.names[test.feature]} missing")
+        if test.absent is not None and not test.stand_ins and ways[test.absent] != alone:
             ways[test.absent] += " or\u00a0missing"  # which is not parted
         return ways
 

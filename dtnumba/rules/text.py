@@ -94,6 +94,8 @@ def sentence(test: Condition, words: Words, most: int | None = None) -> str:
 def _levels(name: str, chosen: tuple[int, ...], levels: Any, most: int | None) -> str:
     inside = set(chosen)
     others = [level for level in range(len(levels)) if level not in inside]
+    if chosen and not others:
+        return f"{name} is known"
     sign, named = ("not ", others) if len(others) < len(chosen) else ("", list(chosen))
     shown = [word(levels[level]) for level in named[:most]]
     if len(shown) < len(named):
@@ -167,13 +169,23 @@ def read_rules(text: str, words: Words) -> Said:
         raise ValueError(
             "text: no line says what answers where no rule holds; end it with 'otherwise CLASS', as to_text() does"
         )
-    _check_kinds(outcomes, words)
-    return outcomes._replace(default=default)
+    bounded = {test.feature for body in outcomes.bodies for test in body if test.kind != LEVELS}
+    bodies = [[_as_range(test, bounded, words.levels) for test in body] for body in outcomes.bodies]
+    _check_kinds(bodies, words)
+    return outcomes._replace(default=default, bodies=bodies)
 
 
-def _check_kinds(outcomes: Said, words: Words) -> None:
+def _as_range(test: Condition, bounded: set[int], levels: Sequence[Any]) -> Condition:
+    """Return "is known" and "is missing" as a RANGE where the column has levels, and bounds stand among them."""
+    if test.kind != LEVELS or test.feature not in bounded or len(test.levels) not in {0, len(levels[test.feature])}:
+        return test
+    low, high = (np.nan, np.inf) if test.levels else (np.inf, -np.inf)
+    return Condition(test.feature, RANGE, low, high, missing=test.missing)
+
+
+def _check_kinds(bodies: list[list[Condition]], words: Words) -> None:
     kinds: dict[int, bool] = {}
-    for body in outcomes.bodies:
+    for body in bodies:
         for test in body:
             if kinds.setdefault(test.feature, test.kind == LEVELS) != (test.kind == LEVELS):
                 raise ValueError(
@@ -290,7 +302,7 @@ class _Line:
             nothing = Condition(j, RANGE, np.inf, -np.inf) if levels is None else Condition(j, LEVELS)
             return nothing._replace(missing=True)
         if self.takes("is", "known"):
-            return Condition(j)
+            return Condition(j) if levels is None else Condition(j, LEVELS, levels=tuple(range(len(levels))))
         is_not = self.takes("is", "not") or self.takes("not")
         if (is_not and self.takes("in", "{")) or self.takes("in", "{"):
             named = []

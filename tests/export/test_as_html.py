@@ -277,6 +277,24 @@ def shown_nodes(browser):
     return sorted(int(one.get_attribute("data-node")) for one in browser.find("[data-node]"))
 
 
+@interpreted_only
+@needs_browser
+def test_all_levels_of_a_column_are_what_is_known(browser):
+    def said(levels, labels):
+        X = np.array(levels * 5, object)[:, None]
+        model = DecisionTreeClassifier().fit(X, labels * 5)
+        assert browser.open(export.html(model)) == []
+        found = []
+        for node in range(1, model.n_nodes_):
+            browser.js("window.treePage.view.select(arguments[0])", node)
+            found += [line.text for line in browser.find("#node-panel .rule li")]
+        return sorted(found)
+
+    assert said(["a", "b", "c", None], ["yes", "yes", "yes", "no"]) == ["x0 known", "x0 missing"]
+    both = said(["a", "b", "missing", None], ["yes", "yes", "no", "no"])  # a level of that name
+    assert both == ["x0 is missing or missing", "x0 is not missing"]
+
+
 @needs_browser
 def test_nodes_fold_by_clicks_and_by_keys(browser):
     model, _ = made("tree")

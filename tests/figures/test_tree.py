@@ -112,6 +112,13 @@ def test_boxes_of_numbers_say_the_mean():
     ]
 
 
+def test_a_level_called_missing_is_no_missing_value():
+    X = np.array([["a"], ["b"], ["missing"], [None]] * 5, object)
+    said = words_of(plot(DecisionTreeClassifier().fit(X, ["yes", "yes", "no", "no"] * 5)))
+    assert "x0 is missing or\u00a0missing" in said
+    assert "x0 is not missing" in said
+
+
 def test_what_is_cut_says_how_many_nodes_are_below():
     X, y = some_rows(2)
     tree = DecisionTreeClassifier().fit(X, y)

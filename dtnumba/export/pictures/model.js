@@ -98,6 +98,7 @@ const Model = (() => {
     if (c.kind[p] === THRESHOLD) return thresholdWay(f, threshold[p], k === 0, most, name);
     if (c.kind[p] === AMONG) {
       const codes = Array.from(c.level.subarray(c.level_start[p], c.level_start[p + 1]));
+      if (codes.length === data.levels[f].length) return `${name} ${k ? "missing" : "known"}`;
       const relation = !k ? isIn(codes) : codes.length === 1 ? "is not" : "not in";
       return `${name} ${relation} ${setOf(f, codes, most)}`;
     }
@@ -122,6 +123,8 @@ const Model = (() => {
     const p = parent[i];
     return p >= 0 && !c.share && c.absent[p] !== STAYS && c.left[p] + c.absent[p] === i;
   };
+
+  const orMissing = (i) => takesMissing(i) && way(i) !== `${nameOf(c.feature[parent[i]])} missing`;
 
   function missingWords(i) {
     if (!c.kind[i]) return "";
@@ -251,5 +254,5 @@ const Model = (() => {
   }
 
   return { data, c, m, parent, below, depth, threshold, isClasses, sizes, offsets, width, ranges, decode, number, count,
-    percent, isolate, way, takesMissing, missingWords, standIns, sharesOf, isKnown, codeOf, numberOf, says, descend, answer };
+    percent, isolate, way, takesMissing, orMissing, missingWords, standIns, sharesOf, isKnown, codeOf, numberOf, says, descend, answer };
 })();

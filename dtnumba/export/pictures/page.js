@@ -24,7 +24,7 @@
     if (path.length) {
       const list = element("ol", { class: "rule" });
       for (const at of path) list.append(element("li", {}, element("bdi", SENTENCE, M.way(at, 40)),
-        M.takesMissing(at) ? element("small", {}, " or missing") : ""));
+        M.orMissing(at) ? element("small", {}, " or missing") : ""));
       panel.append(list);
     } else panel.append(element("p", { class: "dim" }, "All rows."));
     const facts = element("dl");

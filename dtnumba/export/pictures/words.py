@@ -73,6 +73,8 @@ class NodeWords:
         name, levels = self.names[test.feature], self._columns.levels[test.feature]
         if test.kind == UP_TO:
             return self._two(name, test, levels)
+        if test.kind == AMONG and len(test.entries) == len(levels or []):
+            return [f"{name} known", f"{name} missing"]
         if test.kind == AMONG:
             shown = self._set(test.entries, levels or [])
             return [f"{name} {_in(test.entries)} {shown}", f"{name} {_not_in(test.entries)} {shown}"]
@@ -108,7 +110,9 @@ class NodeWords:
             is_short = len(others) < len(test.levels)
             codes = others if is_short else list(test.levels)
             relation = (_not_in if is_short else _in)(codes)
-            text = f"{name} {relation} {self._set(codes, levels or [])}" if test.levels else ""
+            text = f"{name} {relation} {self._set(codes, levels or [])}" if codes else ""
+            if is_short and not others:
+                text = f"{name} known"
         elif test.kind == OUTSIDE:
             text = f"{_range(name, None, test.low)} or > {number(test.high)}"
         else:
