@@ -3,6 +3,7 @@
 usage: python benchmarks/soak.py [--seed N] [--seconds S]     compiled and interpreted fits side by side
        python benchmarks/soak.py --seed N --kinds 1           repeats a kind of fit
        python benchmarks/soak.py --forests                    forests from many threads at once: see forest_soak.py
+       python benchmarks/soak.py --trees --seconds 60         likewise trees, two threads each: see tree_soak.py
 
 ``soak_draw`` says what is drawn, ``soak_checks`` and ``soak_peer`` what is checked. Fits run in two processes: one
 compiles, on tables of up to 60,000 rows, which repays the seconds that a kind of fit compiles by several tables; the
@@ -48,6 +49,7 @@ def parse():
     parser.add_argument("--only", choices=["compiled", "interpreted"], help="one of the two processes")
     parser.add_argument("--estimator", metavar="NAME", help="that one alone")
     parser.add_argument("--forests", action="store_true", help="fit forests from many threads at once instead")
+    parser.add_argument("--trees", action="store_true", help="grow trees from many threads at once instead")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.seconds is None:
@@ -276,6 +278,10 @@ def run():
         import forest_soak
 
         return forest_soak.run(options.seed, options.kinds or forest_soak.N_ROUNDS)
+    if options.trees:
+        import tree_soak
+
+        return tree_soak.run(options.seed, options.seconds)
     lines, began, n_findings = queue.Queue(), time.monotonic(), 0
     workers = [Worker(name, options, lines) for name in ("compiled", "interpreted") if options.only in {None, name}]
     while not all(worker.ended for worker in workers):
