@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.growth.multiway.c50 import C50Columns, C50Grower, C50Growth, c50_columns, least_gain
-from dtnumba.prediction.fractional import probabilities_of
+from dtnumba.prediction.fractional import probabilities_of, said_by_leaves, with_prior
 from dtnumba.pruners.engines.c50.global_pruning import pruned_globally
 from dtnumba.pruners.engines.c50.join_leaves import with_leaves_joined
 from dtnumba.pruners.engines.c50.regrown_branches import pruned_with_regrowth
@@ -52,7 +52,7 @@ class C50Options:
     min_gain : (float, float) or None
         See ``growth.multiway.c50.least_gain``, which says it where this is None.
     leaves_a_case : float
-        A node whose weight times this is below 2 is a leaf.
+        So many leaves, rounded, a node may have for a case; one that may not have two is a leaf.
 
     """
 
@@ -157,6 +157,12 @@ def factors_of(costs: NDArray[np.float64], cases: NDArray[np.float64]) -> NDArra
     """Return by what the cases of each of two classes are multiplied, so that they weigh as much in all as before."""
     each = np.array([costs[0, 1], costs[1, 0]])
     return np.asarray(each / (cases @ each) * cases.sum())
+
+
+def c50_mixtures(table: Table, trees: Trees, workers: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the shares of the classes in the leaves that every row comes to, mixed, and its probabilities."""
+    said = said_by_leaves(table, trees, workers)
+    return said[:, :-1], np.asarray(with_prior(said, trees.value[0]))
 
 
 def c50_shares(table: Table, trees: Trees, workers: int) -> NDArray[np.float64]:

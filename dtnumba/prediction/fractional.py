@@ -100,8 +100,13 @@ def with_prior(said, prior):
 
 def probabilities_of(table, trees, workers):
     """Return the probability of each class for every row: those of its leaves and one case of the root's shares."""
+    return with_prior(said_by_leaves(table, trees, workers), trees.value[0])
+
+
+def said_by_leaves(table, trees, workers):
+    """Return for every row the shares of the classes in the leaves that it comes to, mixed, and their cases behind."""
     said = trees._replace(value=np.column_stack([trees.value, trees.weight]))
-    return with_prior(mixtures_of(table, said, workers)[0], trees.value[0])
+    return mixtures_of(table, said, workers)[0]
 
 
 def mixtures_of(table, trees, workers, tree=0, out=None):

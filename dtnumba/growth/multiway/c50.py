@@ -20,8 +20,10 @@ from dtnumba.criteria.classification import Entropy
 from dtnumba.criteria.contract import NO_GAIN, TIE
 from dtnumba.growth import columns as grown
 from dtnumba.growth.multiway import columns as col
+from dtnumba.growth.multiway.arrays import with_context, with_room
 from dtnumba.growth.multiway.c45 import at_values
 from dtnumba.growth.multiway.coded_columns import coded
+from dtnumba.growth.multiway.grow import grow_general
 from dtnumba.growth.multiway.grow_together import grow_alone
 from dtnumba.growth.multiway.to_trees import to_trees
 from dtnumba.growth.multiway.train import grow_rows, rules_of, sums_of, work_on
@@ -30,6 +32,7 @@ from dtnumba.growth.policies.monotonic import AnyShape
 from dtnumba.growth.policies.significance_test import NoTest
 from dtnumba.growth.settings import GROUPED, Options
 from dtnumba.runtime import rng
+from dtnumba.runtime.addresses import caller_of, code_for
 from dtnumba.runtime.kernels import kernel_type
 
 if TYPE_CHECKING:
@@ -49,6 +52,7 @@ _SAME_RATIO = 1e-3  # of a ratio; no farther below the best one fewer branches w
 _FEW_CASES, _MANY_CASES = 500.0, 1000.0  # of an average class: below, gains are compared with their average ...
 _SHARE_OF_BITS = 0.9  # ... above, with this part of what it takes to say which test was chosen
 _WIDE = 0.3  # of the rows are its levels
+_LEAST_LEAVES = 1.5  # that a node may have to be divided: two, rounded
 _MOST_TABLED = 128  # categories whose groupings are counted exactly
 
 
@@ -63,7 +67,7 @@ class _C50Fields(NamedTuple):
     n_classes: int
     of_average: float  # a test must gain so much of the average, ...
     of_bits: float  # ... and so much of what it takes to say which test was chosen
-    leaves_a_case: float  # a node whose weight times this is below 2 is a leaf
+    leaves_a_case: float  # so many leaves, rounded, a node may have for a case
 
 
 @kernel_type
@@ -103,7 +107,7 @@ class C50Ratio(_C50Fields):
         most = 0.0
         for k in range(self.n_classes):
             most = max(most, counts[k])
-        return most >= _NEARLY * weight or weight * self.leaves_a_case < 2.0
+        return most >= _NEARLY * weight or weight * self.leaves_a_case < _LEAST_LEAVES
 
     def choose_test(self, work, weight, n):
         gains, informations, features = work.scratch.gain, work.scratch.information, work.scratch.listed
@@ -248,7 +252,7 @@ class C50Grower:
         """Return a tree whose root stands for a test, with a subtree grown over each list of (rows, weights)."""
         total, fan = sum(len(rows) for rows, _ in lists), len(lists)
         if self._work is None or total > len(self._work.grown.row) or fan >= len(self._work.grown.nodes):
-            self._work = self._new_work(max(self.n, total, fan))
+            self._bind(self._new_work(max(self.n, total, fan)))
         arrays, at = self._work.grown, 0
         nodes = arrays.nodes
         arrays.state[:] = 0
@@ -267,9 +271,16 @@ class C50Grower:
         )
         arrays.sums[0, self.given.n_classes :] = arrays.weight[:at].sum(), total
         arrays.state[[col.N_NODES, col.N_SOUGHT, col.N_LEAVES, col.N_CASES]] = fan + 1, 1, fan, total
-        done, self._work = grow_alone(self._work, total)
-        trees = to_trees(done, self._work.target, self.given.columns.bins, is_fractional=True)
+        self._go(total, 0, 0)
+        if arrays.state[col.STATUS] != col.DONE:
+            larger = with_context(self._work, grown=with_room(arrays, keeps_order=True))
+            self._bind(grow_alone(larger, total)[1])
+        trees = to_trees(self._work.grown, self._work.target, self.given.columns.bins, is_fractional=True)
         return self._with_cuts(trees)
+
+    def _bind(self, work: Any) -> None:
+        """Keep the arguments of what grows below tests, and what calls it with them."""
+        self._work, self._go = work, caller_of(code_for(grow_general, work))
 
     def _with_cuts(self, trees: Trees) -> Trees:
         """Return the trees with cuts at values of the table; between ordered categories, below the upper one."""

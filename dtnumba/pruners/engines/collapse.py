@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dtnumba.pruners.engines.by_depth import cut_where_cheaper
+from dtnumba.trees.layout import LEAF
 from dtnumba.trees.subtrees import below, class_weights_of, depth_levels, errors_as_leaf, rebuilt
 
 if TYPE_CHECKING:
@@ -28,4 +29,7 @@ def collapsed_below(trees: Trees, n_classes: int) -> Trees:
     """Return one tree without such subtrees, what is left below counted, in which the root stays as it is."""
     levels, errors = depth_levels(trees), errors_as_leaf(class_weights_of(trees, [n_classes]))
     errors[0] = math.inf
+    inner = trees.feature != LEAF
+    if not (errors <= below(levels, errors) + _SAME * (1.0 + 1e-9))[inner].any():
+        return trees
     return cut_where_cheaper(trees, levels, errors, slack=_SAME)

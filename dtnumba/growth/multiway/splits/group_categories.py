@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from dtnumba.criteria.classification import x_log_x
 from dtnumba.criteria.contract import information_of
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import add_sums, clear, copy_sums, weight_of
@@ -22,16 +23,11 @@ _LOSS, _INFO = 0, 1  # columns of NodeScratch.votes, a row a group: of the best 
 
 
 @inline
-def _x_log_x(weight):
-    return weight * math.log2(weight) if weight > 0.0 else 0.0
-
-
-@inline
 def _info(work, sums, k):
     """Return weight times entropy of sums[k]."""
-    total = _x_log_x(weight_of(work.target, sums, k))
+    total = x_log_x(work.criterion, weight_of(work.target, sums, k))
     for c in range(work.target.offsets[1]):
-        total -= _x_log_x(sums[k, c])
+        total -= x_log_x(work.criterion, sums[k, c])
     return total
 
 
@@ -39,9 +35,9 @@ def _info(work, sums, k):
 def _loss(work, a, b):
     """Return by how much less a split gains once groups a and b are one, times weight."""
     table, votes = work.scratch.table, work.scratch.votes
-    total = _x_log_x(weight_of(work.target, table, a) + weight_of(work.target, table, b))
+    total = x_log_x(work.criterion, weight_of(work.target, table, a) + weight_of(work.target, table, b))
     for c in range(work.target.offsets[1]):
-        total -= _x_log_x(table[a, c] + table[b, c])
+        total -= x_log_x(work.criterion, table[a, c] + table[b, c])
     return total - votes[a, _INFO] - votes[b, _INFO]
 
 

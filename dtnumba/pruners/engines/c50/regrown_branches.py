@@ -33,7 +33,7 @@ from dtnumba.pruners.engines.case_lists import (
 )
 from dtnumba.pruners.engines.expected_errors import Costs, cost_of_leaf
 from dtnumba.pruners.engines.fractional_subtree_raising import counted_anew
-from dtnumba.runtime.addresses import call_entry, code_for
+from dtnumba.runtime.addresses import caller_of, code_for
 from dtnumba.runtime.kernels import entry, inline
 from dtnumba.runtime.progress import run_heeding
 from dtnumba.runtime.records import own_copy
@@ -179,10 +179,10 @@ class _GrowingTree:
             **own, cut_start=NO_MAP, cut=np.empty(0), level_start=NO_MAP, level=NO_LEVELS, share=self.state.share
         )
 
-    def _take_room(self, n: int, n_branches: int) -> None:
-        room = len(self.columns["feature"])
+    def _take_room(self, n: int, n_branches: int) -> bool:
+        room, is_larger = len(self.columns["feature"]), False
         if self.n + n > room:
-            room = 2 * (self.n + n)
+            room, is_larger = 2 * (self.n + n), True
             for name in (*_TESTS, "branch_start"):
                 self.columns[name] = _with_room(self.columns[name], room + (name == "branch_start"))
             own, fresh = self.state, new_pooled_state(room, self.state.counts.shape[1])
@@ -191,11 +191,16 @@ class _GrowingTree:
             self.state, self.scratch = fresh, new_pooled_scratch(room, own.counts.shape[1])
         if self.n_branches + n_branches > len(self.columns["branch"]):
             self.columns["branch"] = _with_room(self.columns["branch"], 2 * (self.n_branches + n_branches))
+            is_larger = True
+        return is_larger
 
-    def hang(self, node: int, given: Trees) -> None:
-        """Put what hangs below the root of a tree, in canonical numbers, in the place of the children of a node."""
+    def hang(self, node: int, given: Trees) -> bool:
+        """Put what hangs below the root of a tree, in canonical numbers, in the place of the children of a node.
+
+        Returns whether there are other arrays then.
+        """
         n, n_branches = given.n_nodes - 1, len(given.branch)
-        self._take_room(n, n_branches)
+        is_larger = self._take_room(n, n_branches)
         shift, here = self.n - 1, slice(self.n, self.n + n)
         self.columns["left"][node], self.columns["right"][node] = given.left[0] + shift, given.right[0] + shift
         for name in _TESTS:
@@ -206,6 +211,7 @@ class _GrowingTree:
         self.columns["branch_start"][self.n + 1 : self.n + 1 + n] = self.n_branches + starts
         self.columns["branch"][self.n_branches : self.n_branches + n_branches] = given.branch
         self.n, self.n_branches = self.n + n, self.n_branches + n_branches
+        return is_larger
 
     def trees(self) -> Trees:
         """Return the whole tree, that was never asked about the cases of its nodes."""
@@ -275,22 +281,28 @@ def pruned_with_regrowth(
     def larger() -> Cases:
         return cases._replace(**{name: _with_room(getattr(cases, name), 2 * len(cases.row)) for name in _LISTS})
 
+    def bound() -> tuple[PooledPruning, Callable[..., int], Callable[..., int]]:
+        now = work()
+        return now, caller_of(code_for(prune_pooled, now)), caller_of(code_for(list_below, now))
+
     def go(_: bool) -> None:
         nonlocal cases
+        now, prune, list_cases = bound()
         while True:
-            now = work()
-            outcome = call_entry(code_for(prune_pooled, now), 0, 0, 0)
+            outcome = prune(0, 0, 0)
             if outcome in (_DONE, _STOPPED):
                 return
             if outcome == _FULL:
                 cases = larger()
+                now, prune, list_cases = bound()
                 continue
             place = int(tree.state.path[tree.state.depth[0] - 1])
-            while call_entry(code_for(list_below, now), place, 0, 0) < 0:
+            while list_cases(place, 0, 0) < 0:
                 cases = larger()
-                now = work()
+                now, prune, list_cases = bound()
             assert regrow is not None
-            tree.hang(int(tree.state.final[place]), regrow(_lists_below(now, tree, place)))
+            if tree.hang(int(tree.state.final[place]), regrow(_lists_below(now, tree, place))):
+                now, prune, list_cases = bound()
 
     run_heeding(go, 20 * n * trees.n_nodes, halt)
     whole = tree.trees()
