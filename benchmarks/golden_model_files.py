@@ -38,6 +38,8 @@ def models():
         "ID3": (d.ID3Classifier().fit(words, y), words),
         "CHAID": (d.CHAIDClassifier(min_parent=4, min_child=2).fit(words, y), words),
         "CHAID of numbers": (d.CHAIDRegressor(min_parent=4, min_child=2).fit(words, z), words),
+        "MARS": (d.MARSClassifier(missing="indicator", max_degree=2).fit(words, y), words),
+        "MARS of numbers": (d.MARSRegressor(missing="indicator").fit(X, np.stack([z, -z], axis=1)), X),
         "rules": (d.RuleSetClassifier(select=None).fit(words, y), words),
         "decision list": (d.DecisionListClassifier().fit(X, y), X),
     }
