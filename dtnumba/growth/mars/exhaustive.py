@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.runtime.kernels import kernel_type, outlined
-from dtnumba.runtime.progress import launch_beside_heeding
+from dtnumba.runtime.progress import launch_heeding
 
 _STEPS = 10_000_000
 
@@ -27,10 +27,11 @@ class Drop(NamedTuple):
     left: float  # not explained by any
     rss: np.ndarray  # (terms,) in and out: the best of each size
     best: np.ndarray  # (terms, terms) int64 in and out
+    halt: np.ndarray  # (1,) int64: not 0 where nobody waits any more
 
     def run(self, worker):
         depth = 0
-        while depth >= 0:
+        while depth >= 0 and self.halt[0] == 0:
             n, stays, gone = self.sizes[depth, 0], self.sizes[depth, 1], self.sizes[depth, 2]
             if gone == stays:
                 _look_at(self, depth)
@@ -104,5 +105,6 @@ def search(problem, best):
     found = np.zeros((m, m), np.int64)
     for k, some in enumerate(best.terms):
         found[k, : k + 1] = some
-    launch_beside_heeding(Drop(triangles, terms, sizes, problem.left, best.rss, found), 1, _STEPS)
+    halt = np.zeros(1, np.int64)
+    launch_heeding(Drop(triangles, terms, sizes, problem.left, best.rss, found, halt), 1, _STEPS, halt)
     best.terms[:] = [np.sort(found[k, : k + 1]) for k in range(m)]

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from naive import mars as naive
 from strategies import examples
 
-from dtnumba.growth.mars.subsets import METHODS, coefficients_of, path_of, squares_of
+from dtnumba.growth.mars.exhaustive import Drop
+from dtnumba.growth.mars.subsets import METHODS, Problem, coefficients_of, path_of, squares_of
+from dtnumba.runtime.tasks import launch
 
 pytestmark = pytest.mark.small
 
@@ -70,3 +72,20 @@ def test_replacing_helps_where_adding_alone_does_not():
         assert (replacing <= adding * (1 + 1e-9)).all()
         worse += bool((replacing < adding * (1 - 1e-6)).any())
     assert worse > 0
+
+
+def test_a_search_that_nobody_waits_for_ends():
+    _, _, grown = pass_of(1, 60, most=11)
+    problem = Problem(grown)
+    m = problem.n_terms
+    triangle, goals = problem.turned(list(range(m)))
+    triangles, terms, sizes = (
+        np.zeros((m + 1, m, m + 1)),
+        np.zeros((m + 1, m), np.int64),
+        np.zeros((m + 1, 3), np.int64),
+    )
+    triangles[0, :, :m], triangles[0, :, m:], terms[0], sizes[0] = triangle, goals, np.arange(m), (m, 1, 1)
+    for halt, is_done in ((1, False), (0, True)):
+        rss, best = np.full(m, np.inf), np.zeros((m, m), np.int64)
+        launch(Drop(triangles.copy(), terms.copy(), sizes.copy(), problem.left, rss, best, np.full(1, halt)))
+        assert np.isfinite(rss).all() == is_done
