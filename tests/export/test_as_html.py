@@ -411,6 +411,32 @@ def test_how_many_nodes_are_below_fits_between_columns(browser):
     assert 0 < wide[0] <= wide[1]
 
 
+COVERED = """
+const rects = (selector) => Array.from(document.querySelectorAll(selector), (one) => one.getBoundingClientRect());
+const under = rects('#legend > span, .zoom button'), boxes = rects('#tree .box');
+const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+return [boxes.length, boxes.filter((box) => under.some((one) => meet(box, one))).length];
+"""
+
+
+@interpreted_only
+@needs_browser
+@pytest.mark.parametrize("n_classes", [2, 40])
+def test_the_legend_covers_no_box_of_a_tree_that_is_shown_whole(browser, n_classes):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 4)), np.array([f"a class of a long name {k}" for k in np.arange(400) % n_classes])
+    model = DecisionTreeClassifier(max_depth=4).fit(X, y)
+    assert browser.open(export.html(model)) == []
+    browser.one("#unfold-all").click()
+    browser.one("#fit").click()
+    browser.settle()
+    assert browser.js(COVERED) == [model.n_nodes_, 0]
+    for node in range(model.n_nodes_):  # what is asked for is brought there
+        browser.js("const V = window.treePage.view; V.state.view.k = 1; V.select(arguments[0], true);", node)
+        browser.settle()
+        assert browser.js(COVERED.replace("#tree", f"#node-{node}")) == [1, 0]
+
+
 @needs_browser
 def test_trees_of_a_forest_are_picked(browser):
     model, X = made("forest")

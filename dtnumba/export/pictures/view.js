@@ -109,16 +109,21 @@ const View = (() => {
   // Where one looks
 
   const room = () => ({ width: svg.clientWidth || 900, height: svg.clientHeight || 600 });
+
+  function roomAbove() {  // what stands at the foot, the legend and the buttons, unless that is most of it
+    const r = room(), over = Array.from(svg.parentNode.children).filter((one) => one !== svg && one.offsetHeight);
+    return { width: r.width, height: Math.max(r.height * 0.6, Math.min(r.height, ...over.map((one) => one.offsetTop))) };
+  }
   const limit = (k) => Math.min(MOST, Math.max(LEAST, k));
 
   function fit() {
-    const r = room(), b = state.box, k = limit(Math.min((r.width - 40) / b.width, (r.height - 40) / b.height, 1));
+    const r = roomAbove(), b = state.box, k = limit(Math.min((r.width - 40) / b.width, (r.height - 40) / b.height, 1));
     state.view = { k, x: (r.width - b.width * k) / 2, y: (r.height - b.height * k) / 2 - b.y * k };
     draw();
   }
 
   function begin() {  // all of it where that can be read, else the root
-    const r = room(), b = state.box, k = Math.min((r.width - 40) / b.width, (r.height - 40) / b.height, 1);
+    const r = roomAbove(), b = state.box, k = Math.min((r.width - 40) / b.width, (r.height - 40) / b.height, 1);
     if (k >= 0.7) return fit();
     const readable = Math.max(READABLE, Math.min(1, (r.height - 40) / b.height));
     state.view = { k: readable, x: 24, y: r.height / 2 - (yOf(root()) + H / 2) * readable };
@@ -126,7 +131,7 @@ const View = (() => {
   }
 
   function show(i) {
-    const r = room(), v = state.view;
+    const r = roomAbove(), v = state.view;
     if (v.k < TEXT_FROM) v.k = 0.8;
     const x = xOf(i) * v.k + v.x, y = yOf(i) * v.k + v.y;
     if (x < 20 || x + (W + 40) * v.k > r.width) v.x = r.width / 2 - (xOf(i) + W / 2) * v.k;
