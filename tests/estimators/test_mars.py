@@ -239,7 +239,13 @@ def test_a_knot_at_every_row_is_found():
 
 def test_what_teaches_nothing_is_a_constant():
     X, _ = wave(n=30)
-    for table, y in ((X, np.full(30, 0.1)), (np.ones((30, 2)), np.arange(30.0)), (X[:1], [2.0])):
+    one_level = np.full((30, 1), "only", object)
+    for table, y in (
+        (X, np.full(30, 0.1)),
+        (np.ones((30, 2)), np.arange(30.0)),
+        (X[:1], [2.0]),
+        (one_level, np.arange(30.0)),
+    ):
         model = MARSRegressor().fit(table, y)
         assert model.n_terms_ == 1
         np.testing.assert_allclose(model.predict(table), np.mean(y))

@@ -101,7 +101,7 @@ def read_predictors(
             values[p + k] = is_missing[more[k]]
             each.append(Predictor(j, LEVELS, OF_MISSING, 1.0))
         order = np.concatenate([order, more])
-    return SortedPredictors(table, each, missing, fill, order, values, reach, n_columns)
+    return SortedPredictors(table, each, missing, fill, order, values, reach, max(1, n_columns))
 
 
 def _is_nominal(table: Table, j: int) -> bool:
