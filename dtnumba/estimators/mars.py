@@ -116,7 +116,8 @@ class MARSClassifier(SplineModel, Classifier, SplineParams):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the likeliest label of every row, the first on ties."""
-        return np.asarray(self.classes_[self._answers(X)[0]])
+        codes = self._answers(X)[0]
+        return np.asarray(self.classes_[codes])
 
     def _answers(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         from dtnumba.growth.mars.logistic import codes_and_shares

@@ -48,11 +48,12 @@ def draw_terms(
             effect.draw_line(own)
         else:
             effect.draw_surface(own)
-    if not effects:
+    if n_more:
+        last = axes[max(0, len(effects) - 1)]
+        said = [*filter(None, [last.get_title()]), f"{n_more} term{'s' * (n_more > 1)} of more columns"]
+        label_axes(last, last.get_xlabel(), last.get_ylabel(), "; ".join(said))
+    elif not effects:
         label_axes(axes[0], "", "", "a constant: no term has a column")
-    elif n_more:
-        last = axes[len(effects) - 1]
-        label_axes(last, last.get_xlabel(), last.get_ylabel(), f"{last.get_title()}; {n_more} terms of more columns")
     if ax is None:
         axes[0].figure.set_layout_engine("tight")
     return axes[: max(1, len(effects))]

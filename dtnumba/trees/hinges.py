@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # Directions: max(0, x - knot), max(0, knot - x), x; one where x is the level number knot, where x is missing.
 UP, DOWN, STRAIGHT, OF_LEVEL, OF_MISSING = 1, -1, 2, 3, 4
+_EVERY_DIGIT = 17  # of a float64
 
 
 class Factor(NamedTuple):
@@ -162,7 +163,7 @@ def factor_text(factor: ShownFactor, digits: int) -> str:
         return f"missing({factor.name})"
     if factor.direction == STRAIGHT:
         return factor.name
-    knot = f"{factor.knot:.{digits}g}"
+    knot = f"{factor.knot + 0.0:.{digits}g}"  # not -0
     if factor.direction == DOWN:
         return f"h({knot}-{factor.name})"
     return f"h({factor.name}-{' ' * (factor.knot < 0)}{knot})"
@@ -171,3 +172,13 @@ def factor_text(factor: ShownFactor, digits: int) -> str:
 def term_text(factors: Sequence[ShownFactor], digits: int) -> str:
     """Write a term as R's earth does."""
     return " * ".join(factor_text(factor, digits) for factor in factors) if factors else "(Intercept)"
+
+
+def term_texts(shown: Sequence[Sequence[ShownFactor]], digits: int) -> list[str]:
+    """Write terms, with as many digits more as part those of knots that are near each other."""
+    parted = len({term_text(factors, _EVERY_DIGIT) for factors in shown})
+    for more in range(digits, _EVERY_DIGIT):
+        texts = [term_text(factors, more) for factors in shown]
+        if len(set(texts)) >= parted:
+            return texts
+    return [term_text(factors, max(digits, _EVERY_DIGIT)) for factors in shown]

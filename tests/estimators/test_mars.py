@@ -1,6 +1,7 @@
 """MARSRegressor and MARSClassifier: answers of R's earth, what a fitted model offers, what bad input gets."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -181,6 +182,22 @@ def test_targets_may_be_very_small_or_large():
         assert [str(term) for term in other.terms_] == [str(term) for term in model.terms_]
 
 
+@pytest.mark.parametrize("centre", [1e6, 1e10, 1e12])
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_targets_may_be_far_from_zero(centre, n_targets):
+    X, y = wave()
+    y = np.round(y, 3) if n_targets == 1 else np.column_stack([np.round(y, 3), -np.round(y, 3)])
+    weight = np.random.default_rng(0).uniform(1, 2, len(X)) if n_targets == 2 else None
+    plain = MARSRegressor().fit(X, y, weight)
+    model = MARSRegressor().fit(X, y + centre, weight)
+    rounding = 4 * np.spacing(centre)
+    assert [str(term) for term in model.terms_] == [str(term) for term in plain.terms_]
+    np.testing.assert_allclose(model.predict(X) - centre, plain.predict(X), atol=rounding + 1e-9)
+    assert model.rsq_ == pytest.approx(plain.rsq_, abs=1e-3)
+    with_rounding = MARSRegressor().fit(X, np.full(len(X), 0.1 + 0.2) + np.where(X[:, 0] > 0, 5e-17, 0))
+    assert with_rounding.n_terms_ == 1
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_hard_tables_are_fitted(seed):
     rng = np.random.default_rng(seed)
@@ -251,6 +268,11 @@ def test_what_teaches_nothing_is_a_constant():
         np.testing.assert_allclose(model.predict(table), np.mean(y))
         assert model.feature_importances_.tolist() == [0.0] * table.shape[1]
         assert "intercept only model" in model.summary()
+        assert "at 1 term\n" in model.summary()
+        assert model.grsq_ == 0
+    noise = np.random.default_rng(3).normal(size=(30, 2))
+    unread = MARSRegressor(max_pruned_terms=1).fit(noise, 0.1 + noise.sum(axis=1))
+    assert (unread.grsq_, unread.rsq_) == (0, 0)
     one = MARSClassifier().fit(X, ["only"] * 30)
     assert one.predict(X[:2]).tolist() == ["only", "only"]
     assert one.predict_proba(X[:2]).tolist() == [[1.0], [1.0]]
@@ -301,6 +323,13 @@ def test_bad_rows_are_named():
         MARSRegressor().predict(X)
     with pytest.raises(NotFittedError):
         _ = MARSRegressor().terms_
+    with pytest.raises(NotFittedError):
+        MARSClassifier().predict(X)
+    with pytest.raises(NotFittedError):
+        MARSClassifier().score(X, y > 1)
+    for digits in (0, -1, "x", None, 2.5, True):
+        with pytest.raises(ValueError, match=re.escape(f"digits={digits!r}: must be a number of digits")):
+            model.summary(digits=digits)
     with pytest.raises(ValueError, match="4 features"):
         model.predict(X[:, :2])
     with pytest.raises(ValueError, match="2 outputs"):
@@ -328,6 +357,26 @@ def test_frames_give_their_names():
     np.testing.assert_array_equal(model.predict(frame), same.predict(X))
     assert any("h(a-" in str(term) for term in model.terms_)
     assert {f.name for term in model.terms_ if len(term.factors) > 1 for f in term.factors} <= {"b", "c"}
+
+
+def test_columns_of_a_transform_have_names():
+    pandas = pytest.importorskip("pandas")
+    X, y = wave()
+    model = MARSRegressor(max_degree=2).fit(X, y)
+    assert model.get_feature_names_out().tolist() == [str(term) for term in model.terms_]
+    named = MARSRegressor(max_degree=2).fit(pandas.DataFrame(X, columns=["a", "b", "c", "d"]), y)
+    wanted = named.get_feature_names_out().tolist()
+    assert model.get_feature_names_out(["a", "b", "c", "d"]).tolist() == wanted
+    assert wanted == [str(term) for term in named.terms_]
+    with pytest.raises(ValueError, match=r"number of features \(4\), got 1"):
+        model.get_feature_names_out(["a"])
+    with pytest.raises(ValueError, match="not equal to feature_names_in_"):
+        named.get_feature_names_out(["a", "b", "c", "e"])
+    with pytest.raises(NotFittedError):
+        MARSRegressor().get_feature_names_out()
+    far = MARSRegressor().fit(X + 1e9, y)
+    assert len(set(far.get_feature_names_out())) == far.n_terms_
+    assert far.summary().count("h(x0-1e+09)") <= 1
 
 
 @pytest.mark.skipif(not COMPILED, reason="of compiled code")

@@ -1,5 +1,7 @@
 """Pictures of splines: what is drawn is what the terms add up to."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -84,7 +86,15 @@ def test_a_constant_says_so_and_three_columns_are_counted():
     Z = rng.normal(size=(300, 3))
     model = MARSRegressor(max_degree=3, minspan=5, endspan=5).fit(Z, np.maximum(Z, 0).prod(axis=1))
     if any(len(term.factors) > 2 for term in model.terms_):
-        assert plot.terms(model)[-1].get_title().endswith("terms of more columns")
+        assert re.fullmatch(r"(.*to .*; )?[0-9]+ terms? of more columns", plot.terms(model)[-1].get_title())
+
+
+def test_a_model_of_three_columns_alone_is_no_constant():
+    X = np.array([[a, b, c] for a in (0.0, 1.0) for b in (0.0, 1.0) for c in (0.0, 1.0)] * 10)
+    model = MARSRegressor(max_degree=3, prune="exhaustive").fit(X, X.prod(axis=1))
+    assert [len(term.factors) for term in model.terms_] == [0, 3]
+    (ax,) = plot.terms(model)
+    assert ax.get_title() == "1 term of more columns"
 
 
 def test_what_has_no_terms_is_refused():

@@ -14,6 +14,7 @@ from dtnumba.trees.hinges import (
     hinges_of,
     shown_factors,
     term_text,
+    term_texts,
 )
 
 pytestmark = pytest.mark.small
@@ -46,6 +47,14 @@ def test_they_are_written_as_earth_does():
     assert [term_text(one, 7) for one in shown] == texts
     assert str(shown[2][1]) == "h(3-dose)"
     assert shown[3][0][1:] == ("sex", "is", "m")
+
+
+def test_terms_of_near_knots_are_told_apart():
+    near = [[], [Factor(0, UP, 1e9 + 1)], [Factor(0, UP, 1e9 + 2)], [Factor(0, DOWN, -0.0)], [Factor(0, UP, -0.0)]]
+    shown = shown_factors(hinges_of(near, np.array([np.nan])), ["x"], [None])
+    assert term_texts(shown, 7) == ["(Intercept)", "h(x-1000000001)", "h(x-1000000002)", "h(0-x)", "h(x-0)"]
+    assert term_texts(shown[:2], 7) == ["(Intercept)", "h(x-1e+09)"]
+    assert term_texts([shown[1], shown[1]], 20) == ["h(x-1000000001)"] * 2
 
 
 @pytest.mark.parametrize(

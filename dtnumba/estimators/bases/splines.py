@@ -15,7 +15,7 @@ from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.categories import listed_columns
 from dtnumba.tables.cells import values_of
 from dtnumba.tables.table import rows_of_table
-from dtnumba.trees.hinges import Splines, Term, hinges_of, shown_factors
+from dtnumba.trees.hinges import Splines, Term, hinges_of, shown_factors, term_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -287,10 +287,10 @@ class SplineModel(Learner):
 
     _kept: NDArray[np.int64]
 
-    def _shown(self, hinges: Hinges) -> Any:
+    def _shown(self, hinges: Hinges, names: list[str] | None = None) -> Any:
         seen = self.columns_seen
         levels = [None] * seen.n_features if seen.levels is None else seen.levels
-        return shown_factors(hinges, names_of(seen.n_features, seen.names), levels)
+        return shown_factors(hinges, names or names_of(seen.n_features, seen.names), levels)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the terms of every row, a column each; ``transform(X) @ splines_.coefficients`` is the prediction."""
@@ -302,6 +302,19 @@ class SplineModel(Learner):
     def fit_transform(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
         """Fit the model to rows and return their terms; see ``fit`` and ``transform``."""
         return self.fit(X, y, sample_weight).transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return what the columns of ``transform`` are called: their terms, such as ``h(age-30)``.
+
+        ``input_features`` are names of the columns of X where those of ``fit`` had none.
+        """
+        hinges, seen = self.check_fitted().splines_.hinges, self.columns_seen
+        given = None if input_features is None else [str(name) for name in input_features]
+        if given is not None and len(given) != (p := seen.n_features):
+            raise ValueError(f"input_features should have length equal to number of features ({p}), got {len(given)}")
+        if given is not None and seen.names is not None and given != names_of(p, seen.names):
+            raise ValueError(f"input_features is not equal to feature_names_in_: {list(seen.names)[:9]}; or pass None")
+        return np.array(term_texts(self._shown(hinges, given), 7), object)
 
     def derivative(self, X: Any) -> NDArray[np.float64]:
         """Return how what the terms sum up to rises with each column: of a classifier, the logarithm of the odds.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dtnumba.export.splines.reading import read_splines
-from dtnumba.trees.hinges import shown_factors, term_text
+from dtnumba.trees.hinges import shown_factors, term_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ def equations(model: Any, names: Sequence[str] | None, digits: int) -> list[str]
     """Return the lines of the equation of every output: of classes, of the logarithms of their odds."""
     found = read_splines(model)
     shown = shown_factors(found.hinges, names or found.columns.names, found.columns.levels)
-    texts = [term_text(factors, digits) for factors in shown]
+    texts = term_texts(shown, digits)
     heads = _heads(found)
     lines: list[str] = []
     for o, head in heads:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dtnumba.export.splines.reading import read_splines
 from dtnumba.growth.mars.settings import gcv_of
-from dtnumba.trees.hinges import shown_factors, term_text
+from dtnumba.trees.hinges import shown_factors, term_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,11 +30,13 @@ _ENDS = {
 
 def summary(model: Any, digits: int) -> str:
     """Return the fitted model in words."""
+    if not (isinstance(digits, (int, np.integer)) and not isinstance(digits, bool) and digits >= 1):
+        raise ValueError(f"digits={digits!r}: must be a number of digits of 1 or more")
     found, n_terms = read_splines(model), model._forward.n_terms  # noqa: SLF001
     names, levels = found.columns.names, found.columns.levels
     shown = shown_factors(found.hinges, names, levels)
     order = _order(found.hinges)
-    texts = [term_text(shown[t], digits) for t in order]
+    texts = term_texts([shown[t] for t in order], digits)
     table = _table(texts, found.coefficients[order], _heads(found), digits)
     used = int(found.hinges.uses().any(axis=0).sum())
     lines = [repr(model), "", *table, ""]
@@ -43,7 +45,7 @@ def summary(model: Any, digits: int) -> str:
     how = "" if model.prune == "backward" else f" (prune={model.prune!r})"
     lines.append(f"Selected {len(order)} of {n_terms} terms, and {used} of {len(names)} predictors{how}")
     ended = _ENDS[model._ended].format(threshold=model.threshold)  # noqa: SLF001
-    lines.append(f"Termination condition: {ended} at {n_terms} terms")
+    lines.append(f"Termination condition: {ended} at {n_terms} term{'s' * (n_terms > 1)}")
     lines.append(f"Importance: {_importance(model, names)}")
     degrees = np.bincount(found.hinges.degrees())
     kind = {1: " (intercept only model)", 2: " (additive model)"}.get(len(degrees), "")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _PARALLEL_CELLS = 50_000
 _WORST_GRSQ = -10.0
-_CONSTANT = 1e-20  # share of the square of a target below which what varies is rounding
+_CONSTANT = 1e-28  # share of the square of a target below which what varies is rounding
 _EARLY_SLOTS, _EARLY, _LATE = 15, 0.01, 1e-5  # what share of a hinge must be new while there are few terms, and later
 _LEAST, _MOST = 1e-290, 1e290
 _WEIGHTED = 1e-9  # with weights
@@ -77,7 +77,10 @@ class ForwardPass:
         length = math.sqrt(float((root * root).sum()))
         constant = root / length
         means = (y * (root * constant)[:, None]).sum(axis=0) / length
-        targets = np.ascontiguousarray((y - means) * root[:, None])
+        targets = y - means
+        rounding = (targets * (root * constant)[:, None]).sum(axis=0) / length  # of means that are far from zero
+        targets = np.ascontiguousarray((targets - rounding) * root[:, None])
+        means += rounding
         self._most_pairs = max(0, min((settings.max_terms - 1) // 2, n))  # a step adds one column of n, or two
         self._basis = Basis(constant, targets, self._most_pairs, workers)
         self._basis.made_of[0, 0], self._basis.of_targets[0] = length, means * length

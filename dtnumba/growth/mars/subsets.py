@@ -156,6 +156,7 @@ def path_of(grown: Grown, method: str, penalty: float) -> SplinePath:
     problem = Problem(grown)
     best = Best(problem)
     METHODS[method](problem, best)
+    best.rss[0] = problem.null  # to the bit, so that a constant explains nothing and not a rounding more
     gcv = np.array([gcv_of(rss, grown.n_rows, k + 1, penalty) for k, rss in enumerate(best.rss.tolist())])
     return SplinePath(best.rss, gcv, best.terms)
 
