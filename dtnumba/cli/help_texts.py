@@ -32,7 +32,7 @@ Learn from a table (without FILE a generated one), score on rows held out.
   --target NAME     column to predict (default: the last)
   --task WHAT       class, regression or auto: by the target's values
   --model NAME      tree (default), forest, extra_tree, extra_trees, id3, c45,
-                    c50, chaid, mars, rules, list, or the name of a class of dtnumba
+                    c50, chaid, mars, rules, list, or a class of dtnumba by name
   --set NAME=VALUE  a parameter of the model, such as --set max_depth=5
   --out MODEL       save the model, then learned from all rows
   --category NAME, --number NAME, --ignore NAME

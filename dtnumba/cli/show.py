@@ -125,12 +125,12 @@ def columns_of(model: Any) -> Iterator[str]:
 
 
 def top(model: Any, levels: int = 3, has_missing: NDArray[np.bool_] | None = None) -> Iterator[str]:
-    """Yield the top of a tree, or of the first tree of a forest, as an outline; rules as sentences.
+    """Yield the top of a tree, or of the first of a forest, as an outline; rules as sentences, splines as an equation.
 
     ``has_missing`` tells of which columns it is said where missing values go; by default of all.
     """
-    found = read(model)
-    if isinstance(found, ReadRules):
+    found = None if hasattr(model, "splines_") else read(model)
+    if found is None or isinstance(found, ReadRules):
         lines = iter(export.text(model).splitlines())
     else:
         if found.is_mean:
