@@ -20,7 +20,16 @@ from hypothesis import strategies as st
 # One more than cores: a module may wait for a kernel that another one is compiling, or for a process it has started.
 N_AT_ONCE = min(4, (os.cpu_count() or 1) + 1)
 # What takes longest begins first: nothing else would be left to run beside it at the end.
-_LONGEST = ("test_legs.py", "test_user_criterion.py", "test_compile_budget.py", "test_scan_packed_bins.py")
+_LONGEST = (
+    "tests/test_legs.py",
+    "growth/binary/test_grow.py",
+    "growth/forest/test_grow.py",
+    "criteria/test_user_criterion.py",
+    "growth/categories/test_choose.py",
+    "growth/multiway/test_grow.py",
+    "runtime/test_compile_budget.py",
+    "splitters/scans/test_scan_packed_bins.py",
+)
 # What looks into a running test, or wants all of them in one place.
 _TOGETHER = ("together", "collectonly", "usepdb", "setupshow", "setupplan", "setuponly")
 
@@ -45,7 +54,7 @@ def pytest_runtestloop(session):
     _let_hypothesis_read_all_modules()
     gc.collect()
     gc.freeze()  # what is here now stays to the end: processes need not look at it, nor copy it to do so
-    begin = sorted(modules, key=lambda path: path.name not in _LONGEST)
+    begin = sorted(modules, key=lambda path: not path.as_posix().endswith(_LONGEST))
     _run_modules(session, deque(modules[path] for path in begin))
     return True
 

@@ -64,3 +64,12 @@ def test_the_first_failure_may_end_the_run(tmp_path):
 def test_all_modules_may_share_a_process(tmp_path):
     run(tmp_path, MODULES, "--together")
     assert len(list(tmp_path.glob("*.process"))) == 1
+
+
+def test_what_begins_first_is_there():
+    """A module that moves would begin where its name puts it."""
+    tests = Path(modules.__file__).parent
+    for name in modules._LONGEST:
+        found = tests.parent / name if name.startswith("tests/") else next(tests.rglob(name), None)
+        assert found is not None, name
+        assert found.is_file(), name
