@@ -79,14 +79,20 @@ def framed(data):
     return pd.DataFrame(columns)
 
 
-def fast(data, given):
-    """Return (leaves, labels, probabilities, text) of C50Classifier."""
-    control, table = given["control"] or {}, framed(data)
-    model = C50Classifier(
+def fitted(data, given, table, y):
+    """Return a C50Classifier of the rows that are trained on, with the parameters that C5.0 had."""
+    control = given["control"] or {}
+    return C50Classifier(
         costs=given["costs"] and np.transpose(given["costs"]["matrix"]),
         subset=control.get("subset", True), min_cases=control.get("minCases", 2),
         confidence=control.get("CF", 0.25), global_pruning=not control.get("noGlobalPruning", False),
-    ).fit(table[data.train], data.y[data.train])  # fmt: skip
+    ).fit(table[data.train], y[data.train])  # fmt: skip
+
+
+def fast(data, given):
+    """Return (leaves, labels, probabilities, text) of C50Classifier."""
+    table = framed(data)
+    model = fitted(data, given, table, data.y)
     asked = table[data.test][: len(given["pred_first_test_rows"])]
     return model.n_leaves_, model.predict(asked), model.predict_proba(asked), []
 

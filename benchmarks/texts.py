@@ -10,6 +10,7 @@ import sys
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from pathlib import Path
 
+import c50
 import numpy as np
 import rpart
 import weka
@@ -55,22 +56,17 @@ def frame_of(dtdata, folder, dataset, data):
 
 
 def c50_texts(dtdata, folder, oracles, only):
-    """Yield (name, C5.0's tree, ours by C4.5) of every printed tree of one trial without costs."""
+    """Yield (name, C5.0's tree, ours) of every printed tree of one trial without winnowing and soft thresholds."""
     results = json.loads((oracles / "c50_shared.json").read_text())["results"]
-    tables = {}
     for name, given in results.items():
-        plain = not given["rules"] and given["trials"] == 1 and given["costs"] is None
+        control = given["control"] or {}
+        plain = not given["rules"] and given["trials"] == 1 and not {"winnow", "fuzzyThreshold"} & {*control}
         if only not in name or not plain or "output" not in given:
             continue
-        key = name.partition("/")[0]
-        if key not in tables:
-            tables[key] = weka.Data(dtdata, str(folder), key, trained_on_all=False)
-        data = tables[key]
-        X, names, classes = frame_of(dtdata, folder, key, data)
-        y = np.array(classes, object)[data.y]
-        model = C45Classifier(subset="subset" not in given["control"], n_jobs=1).fit(X[data.train], y[data.train])
+        data = c50.Data(dtdata, str(folder), given)
+        model = c50.fitted(data, given, c50.framed(data), np.array(data.classes, object)[data.y])
         wanted = given["output"].partition("\n\nEvaluation")[0].rstrip("\n")
-        yield name, wanted, export.text(model, "c50", feature_names=names).rstrip("\n"), model
+        yield name, wanted, export.text(model, "c50").rstrip("\n"), model
 
 
 def rpart_texts(dtdata, folder, oracles, only):

@@ -32,6 +32,8 @@ class _Printer:
         self._counts: NDArray[np.float64] = printed.counts
         self._labels = printed.labels[:, 0].tolist()
         self._heights = _heights(printed)
+        own = np.asarray(self._counts)[np.arange(len(self._labels)), self._labels]
+        self._wrong = _wrong_in_leaves(printed, printed.trees.weight - own)
         self.later: list[tuple[int, int, dict[int, set[int]]]] = []  # subtrees that are too wide, with their depths
         self.out: list[str] = []
 
@@ -92,7 +94,7 @@ class _Printer:
         at, fresh, is_leaf = skip + level * TAB, True, self.printed.is_leaf(branch.child)
         for k, text in enumerate(words.levels):
             is_end = k == len(words.levels) - 1
-            extra = 1 if not is_end or not is_leaf else self._room(branch.child)
+            extra = 1 if not is_end or not is_leaf else self._room(node, branch.child)
             if not fresh and at + len(text) + extra + 1 > WIDTH:
                 self._indent(level, is_last, is_first=False)
                 self.out.append(("    " if is_last[level] and is_leaf else ":   ") + " " * (skip - TAB))
@@ -124,16 +126,16 @@ class _Printer:
     def _leaf(self, node: int) -> str:
         assert self.printed.classes is not None
         total = float(self.printed.trees.weight[node])
-        wrong = total - float(self._counts[node, self._labels[node]])
+        wrong = self._wrong[node]
         errors = f"/{_tenths(wrong)}" if wrong >= FEWEST else ""
         return f" {self.printed.classes[0][self._labels[node]]} ({_tenths(total)}{errors})"
 
-    def _room(self, node: int) -> int:
-        """Return the width that a line keeps free for its leaf, where some errors are always expected."""
+    def _room(self, node: int, leaf: int) -> int:
+        """Return the width that a line keeps free for its leaf: for the counts of the node above, as C5.0 does."""
         assert self.printed.classes is not None
-        total = float(self.printed.trees.weight[node])
-        wrong = total - float(self._counts[node, self._labels[node]])
-        return 6 + len(self.printed.classes[0][self._labels[node]]) + _digits(total) + _digits(wrong)
+        room = 5 + len(self.printed.classes[0][self._labels[leaf]]) + _digits(float(self.printed.trees.weight[node]))
+        wrong = self._wrong[node]
+        return room + (1 + _digits(wrong) if wrong >= FEWEST else 0)
 
     def _widest(self, node: int, reached: dict[int, set[int]]) -> int:
         """Return how wide the lines of the branches of a node are, about."""
@@ -160,6 +162,14 @@ def _heights(printed: Printed) -> list[int]:
     for node in np.flatnonzero(printed.trees.feature >= 0)[::-1].tolist():
         heights[node] = 1 + max(heights[child] for child in printed.children(node))
     return heights
+
+
+def _wrong_in_leaves(printed: Printed, wrong: NDArray[np.float64]) -> list[float]:
+    """Return the weight of what a leaf, or all leaves below a node, say wrongly."""
+    found: list[float] = wrong.tolist()
+    for node in np.flatnonzero(printed.trees.feature >= 0)[::-1].tolist():
+        found[node] = sum(found[child] for child in printed.children(node))
+    return found
 
 
 def _digits(x: float) -> int:

@@ -41,8 +41,8 @@ def test_it_is_what_c50_prints():
 
 def test_levels_that_fill_a_line_go_on_in_the_next():
     words = ["18-20", "21-23", "27-29", "30-32", "33-35", "36-39"]
-    X = np.array([[level] for level in [*words, *["0-2"] * 9]], object)
-    model = DecisionTreeClassifier().fit(X, ["no-recurrence-events"] * 6 + ["yes"] * 9)
+    X = np.array([[level] for level in [*words, *["0-2"] * 165]], object)
+    model = DecisionTreeClassifier().fit(X, ["no-recurrence-events"] * 44 + ["yes"] * 127)
     assert (
         export.text(model, "c50", feature_names=["inv_nodes"])
         == """
@@ -50,9 +50,18 @@ Decision tree:
 
 inv_nodes in {18-20,21-23,27-29,30-32,33-35,
 :             36-39}: no-recurrence-events (6)
-inv_nodes = 0-2: yes (9)
+inv_nodes = 0-2: yes (165/38)
 """
     )
+
+
+def test_a_line_keeps_room_for_the_counts_above_its_leaf():
+    """As of "Other" below "race" in the tree that C5.0 grows of compas without global pruning."""
+    long, last = "n" * 40, "o" * 15
+    X = np.array([[long], [last], *[["z"]] * 998], object)
+    model = DecisionTreeClassifier().fit(X, ["a"] * 52 + ["b"] * 948)
+    said = export.text(model, "c50", feature_names=["race"])
+    assert said == f"\nDecision tree:\n\nrace in {{{long},\n:        {last}}}: a (2)\nrace = z: b (998/50)\n"
 
 
 def test_subtrees_too_wide_for_a_line_come_last():
