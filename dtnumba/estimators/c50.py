@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _CONFIDENCE = Legal(lambda value: is_real(value) and 0.0 < value <= 1.0, "a float in the range (0.0, 1.0]")
 _CASES = Legal(lambda value: is_real(value) and value >= 1.0, "a number of 1 or more")
+_SAMPLE = Legal(lambda value: is_real(value) and 0.0 <= value < 1.0, "a float in the range [0.0, 1.0)")
 _NO_CASE = 1e-7  # weight of a leaf without cases
 
 
@@ -47,6 +48,8 @@ class C50Params(ClassicalParams):
         Of local pruning; smaller means smaller trees, and 1 prunes what a leaf does as well.
     min_cases : float
         At least two branches of every test have rows of this weight.
+    sample : float
+        The share of the rows, drawn by ``random_state``, that the tree is fitted to; 0.0: all of them.
     costs : array of shape (classes, classes), dict or None
         What it costs to call a row of one class (row) another (column), in the order of the sorted classes; or a dict
         of (true, predicted) to cost, or of true to a dict of predicted to cost, in which a pair left out costs 1. Of
@@ -58,6 +61,7 @@ class C50Params(ClassicalParams):
     global_pruning: bool = yes_or_no(True)
     confidence: float = parameter(0.25, _CONFIDENCE)
     min_cases: float = parameter(2, _CASES)
+    sample: float = parameter(0.0, _SAMPLE)
     costs: Any = parameter(None, COSTS)  # noqa: RUF009
 
 
@@ -107,6 +111,8 @@ class C50Classifier(ClassicalTree, C50Params):
         )
 
     def _learned_trees(self, data: TrainingData) -> Trees:
+        if self.sample > 0.0:
+            data = self._sampled(data)
         weight = weight_in_rows(data.weight)
         weight = np.ones(data.table.n_rows) if weight is None else weight
         costs = None if data.class_costs.rule is None else data.class_costs.rule.costs
@@ -114,6 +120,16 @@ class C50Classifier(ClassicalTree, C50Params):
             rows = c50_rows(data.table, data.outcome, np.flatnonzero(weight), n_workers(self.n_jobs))
             grown = fit_tree(rows, weight, self._options(), costs)
         return self._pruned(data, grown)
+
+    def _sampled(self, data: TrainingData) -> TrainingData:
+        """Return the data in which rows that are not drawn count nothing."""
+        weight = np.ones(data.table.n_rows) if data.weight is None else data.weight
+        rows = np.flatnonzero(weight)
+        n = max(round(float(self.sample) * len(rows)), 1)
+        drawn, own = np.random.default_rng(data.seed).choice(rows, n, replace=False), np.zeros(len(weight))
+        own[drawn] = weight[drawn]
+        is_apart = data.pruner is not None and data.pruner.held_out is not None
+        return data._replace(weight=own, pruner_weight=data.pruner_weight if is_apart else own)
 
     def _rehearse(self, data: TrainingData) -> None:
         predicting(data.table, data.outcome, BY_SHARE)()

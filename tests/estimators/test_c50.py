@@ -169,6 +169,18 @@ def test_order_of_rows_and_threads_change_no_bit():
             assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
 
 
+def test_a_sample_is_drawn_by_the_seed():
+    X, y, kinds, n_levels = noisy(6)
+    table = framed(X, kinds, n_levels)
+    trees = [C50Classifier(sample=0.5, random_state=seed).fit(table, y).trees_ for seed in (0, 0, 1)]
+    assert [one.weight[0] for one in trees] == [len(y) / 2] * 3
+    assert np.array_equal(trees[0].value, trees[1].value)
+    assert not np.array_equal(trees[0].value[0], trees[2].value[0])
+    weight = (np.arange(len(y)) % 2).astype(float)
+    own = C50Classifier(sample=0.5, random_state=0, prune="pessimistic").fit(table, y, weight)
+    assert own.trees_.weight[0] == len(y) / 4
+
+
 def test_costs_of_two_classes_are_as_by_recursion():
     for seed in range(4):
         same_as_by_recursion(*noisy(seed, n_classes=2), costs=[[0, 1], [4, 0]])
@@ -208,6 +220,7 @@ def test_a_level_without_rows_in_a_node_is_a_leaf_of_its_own():
         ({"confidence": 0.0}, "confidence"),
         ({"min_cases": 0}, "min_cases"),
         ({"subset": 1}, "subset"),
+        ({"sample": 1.0}, "sample"),
         ({"costs": [[0, 1, 1], [1, 0, 1]]}, "costs"),
         ({"costs": [[0, -1], [1, 0]]}, "costs"),
     ],
