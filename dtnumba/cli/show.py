@@ -36,8 +36,12 @@ def show(options: argparse.Namespace) -> None:
     check_out(options.html, options.model, option="--html")
     model = load_model(options.model)
     if options.html is not None:
+        try:
+            page = export.html(model, title=f"{type(model).__name__}, {Path(options.model).name}")
+        except export.ExportError as error:
+            raise DataError(f"{options.model}: --html: {error}") from error
         with results(options.html) as out:
-            out.write(export.html(model, title=f"{type(model).__name__}, {Path(options.model).name}").encode())
+            out.write(page.encode())
         return
     for line in summary(model):
         print(line)

@@ -222,6 +222,27 @@ def test_a_model_is_shown_as_a_page(saved, run, tmp_path):
     assert err.count(str(tmp_path)) == 1
 
 
+def test_splines_are_shown_as_terms(run, tmp_path):
+    X = np.linspace(0.0, 10.0, 60)[:, None]
+    path, page = tmp_path / "splines.model", tmp_path / "page.html"
+    rows = "".join(f"{x},{max(x - 4.0, 0.0)}\n" for x in X[:, 0].tolist())
+    (tmp_path / "rows.csv").write_text("do\x1bse,y\n" + rows)
+    code, printed, err = run("train", tmp_path / "rows.csv", "--model", "mars", "--out", path)
+    assert code == 0, err
+    assert "h(do\\x1bse-" in printed
+    code, shown, _ = run("show", path)
+    assert code == 0
+    assert "h(do\\x1bse-" in shown
+    assert all(line.isprintable() for line in shown.split("\n"))
+    code, _, err = run("show", path, "--html", page)
+    assert code == 1
+    assert "--html: MARSRegressor is a sum of " in err
+    assert not page.exists()
+    assert run("predict", path, tmp_path / "rows.csv")[0] == 0
+    for name in ("python", "c", "sql", "json", "text"):
+        assert run("convert", path, "--to", name)[0] == 0
+
+
 def test_signs_of_control_are_spelled(run, tmp_path):
     pd = pytest.importorskip("pandas")
     colour = np.array(["re\nd\x1b[31m", "blue\ttoo"] * 10, object)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.export.splines.reading import read_splines
+from dtnumba.export.text_styles.printed import plain
 from dtnumba.growth.mars.settings import gcv_of
 from dtnumba.trees.hinges import shown_factors, term_texts
 
@@ -36,7 +37,7 @@ def summary(model: Any, digits: int) -> str:
     names, levels = found.columns.names, found.columns.levels
     shown = shown_factors(found.hinges, names, levels)
     order = _order(found.hinges)
-    texts = term_texts([shown[t] for t in order], digits)
+    texts = [plain(text) for text in term_texts([shown[t] for t in order], digits)]
     table = _table(texts, found.coefficients[order], _heads(found), digits)
     used = int(found.hinges.uses().any(axis=0).sum())
     lines = [repr(model), "", *table, ""]
@@ -73,7 +74,7 @@ def _heads(found: Any) -> list[str]:
     classes = found.columns.classes
     if classes is None:
         return ["coefficients"] if found.n_sums == 1 else [f"y{o}" for o in range(found.n_sums)]
-    return [str(classes[0][-1])] if found.n_sums == 1 else [str(label) for label in classes[0]]
+    return [plain(classes[0][-1])] if found.n_sums == 1 else [plain(label) for label in classes[0]]
 
 
 def _table(texts: list[str], numbers: NDArray[np.float64], heads: list[str], digits: int) -> list[str]:
@@ -94,7 +95,7 @@ def _importance(model: Any, names: list[str]) -> str:
     """Return the columns by the number of subsets that use them, those of equal number by what they gain as GCV."""
     counts, gains = (model.worth_of_features(measure) for measure in ("n_subsets", "gcv"))
     order = sorted(range(len(names)), key=lambda j: (-counts[j], -gains[j], j))
-    shown = [names[j] + ("" if counts[j] > 0 else "-unused") for j in order[:_SHOWN]]
+    shown = [plain(names[j]) + ("" if counts[j] > 0 else "-unused") for j in order[:_SHOWN]]
     return ", ".join(shown) + (", ..." if len(order) > _SHOWN else "")
 
 

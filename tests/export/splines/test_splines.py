@@ -122,3 +122,15 @@ def test_a_page_of_a_notebook_lists_the_terms():
     assert "Terms" in markup
     assert f"{model.n_terms_} terms" in markup
     assert len(markup) < 60_000
+
+
+def test_signs_of_control_are_spelled_in_texts():
+    pandas = pytest.importorskip("pandas")
+    x = np.linspace(0.0, 10.0, 60)
+    frame = pandas.DataFrame({"do\x1bse": x, "ne\nw": x[::-1] ** 2})
+    for labels in (["go\x85", "st\nop"], ["go\x85", "st\nop", "we\x1bll"]):
+        model = MARSClassifier().fit(frame, np.array(labels)[np.digitize(x, [3.3, 6.6][: len(labels) - 1])])
+        for text in (model.summary(), export.text(model)):
+            assert all(line.isprintable() for line in text.split("\n"))
+            assert "do\\x1bse" in text or "ne\\nw" in text
+            assert "st\\nop" in text
