@@ -85,6 +85,15 @@ def random_trees(rng, like, n_leaves, n_features):
     )
 
 
+def large_tree(n_leaves, n_classes):
+    """Return a model of a random tree of so many leaves, that no table has grown."""
+    rng = np.random.default_rng(0)
+    model = DecisionTreeClassifier(max_depth=1).fit(rng.normal(size=(40, 20)), np.arange(40) % n_classes)
+    model.tree_ = TreeView(random_trees(rng, model.trees_, n_leaves, 20), 20, [n_classes])
+    assert model.tree_.n_leaves == n_leaves
+    return model
+
+
 def many_trees(n_trees):
     """Return a model that holds many random trees of at most eight tests on a path, and nasty names of its columns."""
     rng = np.random.default_rng(1)

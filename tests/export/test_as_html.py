@@ -12,12 +12,12 @@ from pictured import (
     NASTY,
     RULES,
     TREES,
+    large_tree,
     many_trees,
     name_of,
     nasty_model,
     needs_browser,
     overlaps,
-    random_trees,
 )
 from strategies import interpreted_only
 
@@ -28,7 +28,6 @@ from dtnumba import (
     export,
 )
 from dtnumba.export.replay import model_answers
-from dtnumba.prediction.tree_view import TreeView
 
 OUTSIDE = re.compile(r"""(?:src|href|action)\s*=\s*["']?\s*(?:https?:)?//|@import|url\(""", re.IGNORECASE)
 
@@ -114,15 +113,6 @@ def test_pages_are_small(n_leaves, most):
     for k in (2, 26):
         page = export.html(large_tree(n_leaves, k))
         assert len(page.encode()) <= most
-
-
-def large_tree(n_leaves, n_classes):
-    """Return a model of a random tree of so many leaves, that no table has grown."""
-    rng = np.random.default_rng(0)
-    model = DecisionTreeClassifier(max_depth=1).fit(rng.normal(size=(40, 20)), np.arange(40) % n_classes)
-    model.tree_ = TreeView(random_trees(rng, model.trees_, n_leaves, 20), 20, [n_classes])
-    assert model.tree_.n_leaves == n_leaves
-    return model
 
 
 # In a browser
