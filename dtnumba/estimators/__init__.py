@@ -6,6 +6,7 @@ id3            ID3Classifier
 c45            C45Classifier
 c50            C50Classifier
 c50_tree       its single tree, which boosting and rules are made of, too
+c50_steps      its trials, rules and winnowing, and what they say of rows
 chaid          CHAIDClassifier, CHAIDRegressor
 mars           MARSRegressor, MARSClassifier
 spline_parameters  what they are asked for

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +11,28 @@ import numpy as np
 from dtnumba.estimators.bases.classical import ClassicalParams, ClassicalTree
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.fit import predicting
-from dtnumba.estimators.bases.parameters import COSTS, Legal, is_real, parameter, yes_or_no
-from dtnumba.estimators.c50_tree import C50Options, c50_rows, c50_shares, fit_tree, rehearse
+from dtnumba.estimators.bases.parameters import COSTS, Legal, is_int, is_real, parameter, yes_or_no
+from dtnumba.estimators.c50_steps.answers import C50Answers
+from dtnumba.estimators.c50_steps.evaluation import errors_of_bands, evaluated
+from dtnumba.estimators.c50_steps.trials import Boosting, Trials
+from dtnumba.estimators.c50_steps.winnowing import winnow
+from dtnumba.estimators.c50_tree import C50Options, c50_rows, fit_tree, rehearse
+from dtnumba.prediction.tree_view import NotInColumnsError, TreeView
+from dtnumba.rules.view import RuleList
 from dtnumba.runtime.side_by_side import expecting
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.costs import class_costs_of
 from dtnumba.tables.weights import weight_in_rows
-from dtnumba.trees.layout import BY_SHARE
+from dtnumba.trees.layout import BY_SHARE, joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
     from dtnumba.estimators.bases.fit import TrainingData
+    from dtnumba.estimators.rule_set import RuleSetClassifier
+    from dtnumba.pruners.engines.weakest_link import PruningPath
+    from dtnumba.rules.layout import Rules
     from dtnumba.tables.costs import ClassCosts
     from dtnumba.tables.labels import Labels
     from dtnumba.trees.layout import Trees
@@ -31,6 +41,10 @@ if TYPE_CHECKING:
 _CONFIDENCE = Legal(lambda value: is_real(value) and 0.0 < value <= 1.0, "a float in the range (0.0, 1.0]")
 _CASES = Legal(lambda value: is_real(value) and value >= 1.0, "a number of 1 or more")
 _SAMPLE = Legal(lambda value: is_real(value) and 0.0 <= value < 1.0, "a float in the range [0.0, 1.0)")
+_TRIALS = Legal(lambda value: is_int(value) and 1 <= value <= 1000, "a whole number from 1 to 1000")
+_BANDS = Legal(
+    lambda value: is_int(value) and (value == 0 or 2 <= value <= 1000), "0, or a whole number from 2 to 1000"
+)
 _NO_CASE = 1e-7  # weight of a leaf without cases
 
 
@@ -40,6 +54,17 @@ class C50Params(ClassicalParams):
 
     Parameters
     ----------
+    trials : int
+        Of boosting: so many trees at most, each grown for the rows that those before it get wrong, vote.
+    rules : bool
+        Whether rules are made of each tree, which vote in its place.
+    bands : int
+        Whether rules stand with the most useful first, and not by class: 0 (no), or in how many parts ``summary``
+        shows what they get wrong.
+    winnow : bool
+        Whether columns are left out at first that half of the rows do without to label the other half.
+    early_stopping : bool
+        Whether boosting stops when a trial is hardly better than chance.
     subset : bool
         Whether categories are tested in groups, which pay for having been chosen; if not, each has a branch.
     global_pruning : bool
@@ -57,6 +82,11 @@ class C50Params(ClassicalParams):
 
     """
 
+    trials: int = parameter(1, _TRIALS)
+    rules: bool = yes_or_no(False)
+    bands: int = parameter(0, _BANDS)
+    winnow: bool = yes_or_no(False)
+    early_stopping: bool = yes_or_no(True)
     subset: bool = yes_or_no(True)
     global_pruning: bool = yes_or_no(True)
     confidence: float = parameter(0.25, _CONFIDENCE)
@@ -110,16 +140,49 @@ class C50Classifier(ClassicalTree, C50Params):
             global_pruning=bool(self.global_pruning),
         )
 
-    def _learned_trees(self, data: TrainingData) -> Trees:
+    def _learned(self, data: TrainingData) -> dict[str, Any]:
+        if self.bands and not self.rules:
+            raise ValueError(f"bands={self.bands}: there are no rules to put in order; pass rules=True, or bands=0")
+        is_committee = self.trials > 1 or self.rules
+        if is_committee and vars(self).get("prune") is not None:
+            raise ValueError(
+                f"prune={vars(self)['prune']!r}: it prunes a model of one tree; pass trials=1 and rules=False, or "
+                "prune=None (confidence, min_cases and global_pruning say how large trees are)"
+            )
         if self.sample > 0.0:
             data = self._sampled(data)
         weight = weight_in_rows(data.weight)
         weight = np.ones(data.table.n_rows) if weight is None else weight
         costs = None if data.class_costs.rule is None else data.class_costs.rule.costs
+        table, workers, options = data.table, n_workers(self.n_jobs), self._options()
+        dropped = np.zeros(0, np.int64)
+        learned: dict[str, Any] = self._learned_from(data.outcome, data.class_costs)
         with expecting(lambda: self._rehearse(data)):
-            rows = c50_rows(data.table, data.outcome, np.flatnonzero(weight), n_workers(self.n_jobs))
-            grown = fit_tree(rows, weight, self._options(), costs)
-        return self._pruned(data, grown)
+            rows = c50_rows(table, data.outcome, np.flatnonzero(weight), workers)
+            if self.winnow:
+                dropped, learned["winnow_importances_"] = winnow(table, rows, weight, options, costs, workers)
+                rows = rows.without(dropped) if len(dropped) else rows
+            if is_committee:
+                trials = Trials(self.trials, bool(self.rules), bool(self.bands), bool(self.early_stopping))
+                trees, rules = Boosting(table, rows, weight, options, trials, costs, workers).committee()
+            else:
+                trees, rules = [self._pruned(data, fit_tree(rows, weight, options, costs))], []
+            codes, rule = rows.codes, data.class_costs.rule
+            learned |= evaluated(trees, rules, table, codes, weight, rule, workers)
+            if self.bands and len(rules) == 1:
+                learned["utility_errors_"] = errors_of_bands(rules[0], table, codes, weight)
+        ordered = np.flatnonzero(rows.columns.is_ordered)
+        learned |= {**self._made(trees, rules, data), "winnowed_features_": dropped, "ordered_features_": ordered}
+        return learned
+
+    def _made(self, trees: list[Trees], rules: list[Rules], data: TrainingData) -> dict[str, Any]:
+        """Return what is learned of trees and their rules."""
+        table, classes = data.table, data.outcome.classes[0]
+        views = [TreeView(one, table.n_features, data.outcome.sizes) for one in trees]
+        made: dict[str, Any] = {"trial_trees_": views}
+        if rules:
+            made["rules_"] = [RuleList(one, table.names, table.levels, classes, table.n_features) for one in rules]
+        return made
 
     def _sampled(self, data: TrainingData) -> TrainingData:
         """Return the data in which rows that are not drawn count nothing."""
@@ -135,15 +198,144 @@ class C50Classifier(ClassicalTree, C50Params):
         predicting(data.table, data.outcome, BY_SHARE)()
         rehearse(data.table, data.outcome)
 
+    # --- answers
+
+    @property
+    def _answers(self) -> C50Answers:
+        """What the model says of rows, made when it is first asked."""
+        views, kept = self._views, vars(self).get("_said")
+        if kept is None or kept[0] is not views[0]:
+            trees = joined([view.trees for view in views])
+            assert trees is not None, "a fitted model has a tree"
+            kept = (
+                views[0],
+                C50Answers(trees, [own.arrays for own in vars(self).get("rules_", ())], self.n_features_in_),
+            )
+            self._said = kept
+        answers: C50Answers = kept[1]
+        return answers
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle what cannot be derived."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_said"}
+
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
-        """Return the label of every row: its likeliest class, or that of least expected cost; the first on ties."""
-        shares, rule = self.predict_proba(X), self.label_rule
-        return np.asarray(self.classes_[shares.argmax(axis=1) if rule is None else rule.codes(shares)])
+        """Return the label of every row: its likeliest class, the first on ties; of one tree that of least cost."""
+        table = self.table_of(X)
+        return np.asarray(self.classes_[self._answers.codes(table, n_workers(self.n_jobs), self.label_rule)])
 
     def predict_proba(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:
-        """Return the probability of each class for every row."""
+        """Return the probability of each class for every row; of trials, their votes as shares."""
         table = self.table_of(X)
-        return c50_shares(table, self.trees_, n_workers(self.n_jobs))
+        return self._answers.shares(table, n_workers(self.n_jobs))
+
+    def compile_predictor(self) -> C50Answers:  # type: ignore[override]
+        """Return a function ``p(row, out=None)`` that answers one row of floats as ``predict_proba`` does."""
+        answers = self._answers
+        return C50Answers(answers.trees, answers.rules, answers.n_features)
+
+    def summary(self) -> str:  # type: ignore[override]
+        """Return what C5.0 prints: trees or rules, errors on the rows of ``fit``, confusion, and use of columns."""
+        from dtnumba.export.text_styles.c50_summary import c50_summary
+
+        return c50_summary(self.check_fitted())
+
+    def to_rules(self, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> RuleSetClassifier:
+        """Return rules as a model of their own: those of ``rules=True``, of one trial; else see ``C45Classifier``.
+
+        Parameters
+        ----------
+        X, y, sample_weight : arrays, optional
+            The rows that the tree was grown on, to simplify its rules.
+        **options
+            Parameters of RuleSetClassifier.
+
+        """
+        own = vars(self.check_fitted()).get("rules_", ())
+        if len(own) != 1 or X is not None or y is not None:
+            return super().to_rules(X, y, sample_weight, **options)
+        from dtnumba.estimators.rule_set import RuleSetClassifier
+
+        rules = RuleSetClassifier(**{"resolve": "confidence", **options})
+        return rules._learn_rules(own[0].arrays, self.columns_seen, self.classes_)  # noqa: SLF001
+
+    # --- trials
+
+    @property
+    def _views(self) -> list[TreeView]:
+        views: list[TreeView] = vars(self.check_fitted())["trial_trees_"]
+        return views
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the tree of a model of one tree; say of others why there is none."""
+        if name == "tree_" and "trial_trees_" in vars(self):
+            self._demand_one_tree("tree_", NotInColumnsError)
+            return vars(self)["trial_trees_"][0]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _demand_one_tree(self, what: str, kind: type[ValueError] = ValueError) -> None:
+        """Raise where no single tree says what the model does."""
+        learned = vars(self.check_fitted())
+        n = len(learned["trial_trees_"])
+        if n == 1 and "rules_" not in learned:
+            return
+        how = f"{n} trials" if n > 1 else f"{len(learned['rules_'][0])} rules"
+        raise kind(
+            f"{what}: this {type(self).__name__} answers by the votes of {how}, and no single tree says what it does; "
+            "ask one of estimators_, which are models of one tree each"
+        )
+
+    def refuse_compact(self, what: str) -> None:
+        """Raise where several trees or rules answer, which the work called ``what`` does not read."""
+        self._demand_one_tree(what)
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> PruningPath:
+        """Return the alphas at which the tree of some rows loses a link; see ``DecisionTreeClassifier``."""
+        if self.trials > 1 or self.rules:
+            raise ValueError(
+                f"cost_complexity_pruning_path: trials={self.trials!r} and rules={self.rules!r} make more than a tree; "
+                "pass trials=1 and rules=False"
+            )
+        return super().cost_complexity_pruning_path(X, y, sample_weight)
+
+    def _with_trees(self, trees: Trees) -> Self:
+        model = copy.copy(self)
+        vars(model)["trial_trees_"] = [TreeView(trees, self.n_features_in_, self.target_seen.sizes)]
+        return model
+
+    @property
+    def trees_(self) -> Trees:
+        """The arrays of the trees, of each trial one, in the layout that trees and forests share."""
+        return self._answers.trees
+
+    @property
+    def estimators_(self) -> list[C50Classifier]:
+        """The tree of each trial as a model of its own."""
+        found = []
+        for view in self._views:
+            one = copy.copy(self)
+            vars(one).update(trials=1, rules=False, bands=0, trial_trees_=[view])
+            for other in ("rules_", "_said"):
+                vars(one).pop(other, None)
+            found.append(one)
+        return found
+
+    @property
+    def n_trials_(self) -> int:
+        """Number of trials that vote."""
+        return len(self._views)
+
+    @property
+    def sizes_(self) -> list[int]:
+        """Leaves of the tree, or rules, of each trial."""
+        views, rules = self._views, vars(self).get("rules_")
+        return [self._n_leaves(view) for view in views] if rules is None else [len(own) for own in rules]
+
+    def _n_leaves(self, view: TreeView) -> int:
+        if not self.subset:
+            return int(view.n_leaves)
+        leaves = view.trees.feature < 0
+        return max(int((view.trees.weight[leaves] > _NO_CASE).sum()), 1)
 
     def compact(self) -> Self:
         """Return the estimator as it is: what it states of a row depends on how many rows every leaf has."""
@@ -151,12 +343,17 @@ class C50Classifier(ClassicalTree, C50Params):
 
     @property
     def n_leaves_(self) -> int:
-        """Number of leaves that have rows; with ``subset=False`` also those of levels that no row of a node has."""
-        tree = self.check_fitted().tree_
-        if not self.subset:
-            return int(tree.n_leaves)
-        leaves = tree.trees.feature < 0
-        return max(int((tree.trees.weight[leaves] > _NO_CASE).sum()), 1)
+        """Number of leaves that have rows, in all; with ``subset=False`` also those of levels without rows."""
+        return sum(self._n_leaves(view) for view in self._views)
+
+    n_nodes_ = property(lambda self: sum(view.node_count for view in self._views), doc="Number of nodes, in all.")
+    depth_ = property(lambda self: max(view.max_depth for view in self._views), doc="Tests on the longest path.")
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the decrease of impurity, the mean of all trees."""
+        shares = np.mean([view.compute_feature_importances() for view in self._views], axis=0)
+        return np.asarray(shares / max(shares.sum(), 1e-300) if shares.sum() > 0 else shares)
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves."""

@@ -18,6 +18,7 @@ from dtnumba.model_files.values import Absent, NotStoredError, Reader, Writer
 from dtnumba.prediction.forest_view import ForestView
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.rules.view import RuleList
+from dtnumba.trees.layout import BY_SHARE
 
 if TYPE_CHECKING:
     import os
@@ -94,6 +95,42 @@ def _is_forest(value: Any, learned: Mapping[str, Any]) -> bool:
 def _are_rules(value: Any, learned: Mapping[str, Any]) -> bool:
     fits = isinstance(value, RuleList) and value._given[2] == learned["n_features_in_"]  # noqa: SLF001
     return fits and len(value.classes) == learned["n_classes_"]
+
+
+def _are_trees(value: Any, learned: Mapping[str, Any]) -> bool:
+    """One tree a trial, whose cases answers read."""
+    listed = isinstance(value, list) and len(value) > 0 and all(_is_tree(one, learned) for one in value)
+    return listed and all(one.trees.policy == BY_SHARE and not one.trees.is_compact for one in value)
+
+
+def _are_sets_of_rules(value: Any, learned: Mapping[str, Any]) -> bool:
+    listed = isinstance(value, list) and len(value) == len(learned["trial_trees_"])
+    return listed and all(_are_rules(one, learned) for one in value)
+
+
+def _is_real(value: Any, *shape: int) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
+
+
+def _is_of_trials(value: Any, learned: Mapping[str, Any]) -> bool:
+    return _is_real(value, len(learned["trial_trees_"]))
+
+
+def _is_of_features(value: Any, learned: Mapping[str, Any]) -> bool:
+    return _is_real(value, learned["n_features_in_"])
+
+
+def _is_of_rules(value: Any, learned: Mapping[str, Any]) -> bool:
+    return "rules_" in learned and _is_real(value, len(learned["rules_"][0]))
+
+
+def _is_of_classes(value: Any, learned: Mapping[str, Any]) -> bool:
+    return _is_real(value, int(learned["n_classes_"]), int(learned["n_classes_"]))
+
+
+def _are_features(value: Any, learned: Mapping[str, Any]) -> bool:
+    listed = isinstance(value, np.ndarray) and value.dtype == np.int64 and value.ndim == 1
+    return listed and bool(((value >= 0) & (value < learned["n_features_in_"])).all())
 
 
 def _is_of_nodes(value: Any, learned: Mapping[str, Any]) -> bool:
@@ -173,6 +210,22 @@ _SPLINES = {
 }
 _SQUARES = {"_by_output": _is_array}
 _LOGISTIC = dict.fromkeys(("deviance_", "null_deviance_", "n_steps_", "converged_"), _is_number)
+_TRIALS = {
+    "trial_trees_": _are_trees,
+    "winnowed_features_": _are_features,
+    "ordered_features_": _are_features,
+    "trial_errors_": _is_of_trials,
+    "trial_costs_": _is_of_trials,
+    "feature_usage_": _is_of_features,
+    "errors_": _is_number,
+    "n_cases_": _is_number,
+}
+_TRIALS_AT_TIMES = {
+    "rules_": _are_sets_of_rules,
+    "winnow_importances_": _is_of_features,
+    "utility_errors_": _is_of_rules,
+    "confusion_": _is_of_classes,
+}
 
 _TREE_OF_CLASSES = _Stores("decision_tree", _SEEN | _CLASSES | _TREE | _GROWN, _NAMES | _CHOSEN)
 _TREE_OF_NUMBERS = _Stores("decision_tree", _SEEN | _TREE | _GROWN, _NAMES | _CHOSEN)
@@ -181,7 +234,7 @@ _FOREST_OF_NUMBERS = _Stores("forest", _SEEN | _FOREST, _NAMES | _MEASURED | _VA
 
 LEARNERS = {
     "C45Classifier": _Stores("c45", _SEEN | _CLASSES | _TREE, _NAMES),
-    "C50Classifier": _Stores("c50", _SEEN | _CLASSES | _TREE, _NAMES),
+    "C50Classifier": _Stores("c50", _SEEN | _CLASSES | _TRIALS, _NAMES | _TRIALS_AT_TIMES),
     "CHAIDClassifier": _Stores("chaid", _SEEN | _CLASSES | _TREE | _CHAID, _NAMES),
     "CHAIDRegressor": _Stores("chaid", _SEEN | _TREE | _CHAID, _NAMES),
     "DecisionListClassifier": _Stores("decision_list", _SEEN | _CLASSES | _RULES, _NAMES),

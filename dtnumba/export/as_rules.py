@@ -82,7 +82,7 @@ def rules(model: Any, digits: int | None = 3) -> RulesText:
     assert isinstance(found, ReadRules)
     text.columns = found.columns._replace(row_types=(np.dtype(np.float64), np.dtype(np.float32)))
     text.cuts_at, text.by_votes = made.rules_.arrays.cuts_at, found.by_votes
-    if made is not model:
+    if made is not model and not hasattr(model, "rules_"):
         trees: Trees = model.trees_
         text.trees = trees if trees.policy == BY_SHARE or len(trees.surrogates.feature) else None
     return text

@@ -112,6 +112,7 @@ def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules:
     if row_type not in ROW_TYPES:
         raise ValueError(f"row_type={row_type!r}: must be one of {', '.join(map(repr, ROW_TYPES))}")
     model.check_fitted()
+    refuse_votes(model)
     bits = 8 * ROW_TYPES[row_type].itemsize
     if hasattr(model, "rules_"):
         return _read_rules(model, bits)
@@ -123,6 +124,17 @@ def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules:
     if not hasattr(model, "trees_"):
         raise ExportError(f"model={model!r}: has neither trees nor rules")
     return _read_trees(model, bits)
+
+
+def refuse_votes(model: Any) -> None:
+    """Raise ExportError where trials vote, or rules by the most specific of them: formats say sums and single trees."""
+    n = len(getattr(model, "trial_trees_", ()))
+    if n > 1 or (n == 1 and hasattr(model, "rules_")):
+        who = f"{n} trials" if n > 1 else f"{len(model.rules_[0])} rules"
+        raise ExportError(
+            f"model={model!r}: it answers by the votes of {who}, which no format says; export one of "
+            "model.estimators_, which are models of one tree each, print model.summary(), or write the model by save"
+        )
 
 
 def read_trees(model: Any, format_: str, row_type: str = "float64") -> ReadTrees:
@@ -138,6 +150,12 @@ def read_trees(model: Any, format_: str, row_type: str = "float64") -> ReadTrees
 
 def columns_of(model: Any) -> Columns:
     """Return the columns of a fitted model, for pictures, which compare no rows."""
+    refuse_votes(model)
+    return columns_named(model)
+
+
+def columns_named(model: Any) -> Columns:
+    """Return the columns of a fitted model, for what names them."""
     return _columns(model, tuple(ROW_TYPES.values()))
 
 

@@ -7,4 +7,5 @@ shallow                            trees of depth six and less: every node compa
 single_rows, row_predictor         a few rows, in microseconds
 splines                            sums of terms of hinges, and their slopes
 fractional                         rows that go down several branches in parts
+confident_votes                    trees of C5.0, each as sure as it is
 """

@@ -58,7 +58,7 @@ class ExpectedErrors(NamedTuple):
             right = covered - wrong
             tail = fisher_tail(wrong[rule], counts.more_wrong, right[rule], counts.more - counts.more_wrong)
             may |= tail > self.level
-        lost = _last_least(then, rule, start)
+        lost = last_least(then, rule, start)
         return np.where(np.logical_or.reduceat(may, start[:-1]), lost, -1)
 
 
@@ -74,11 +74,11 @@ class Significant(NamedTuple):
         """Return the test that each rule is to lose, -1 where none."""
         right, tail_of = counts.covered - counts.wrong, fisher_tail if self.exact else chi2_tail
         tail = tail_of(counts.wrong[rule], counts.more_wrong, right[rule], counts.more - counts.more_wrong)
-        lost = _last_least(-tail, rule, start)
+        lost = last_least(-tail, rule, start)
         return np.where(tail[lost] > self.level, lost, -1)
 
 
-def _last_least(value: NDArray[np.float64], rule: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:
+def last_least(value: NDArray[np.float64], rule: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return for each rule the place of its least value, the last of equal ones."""
     least = np.minimum.reduceat(value, start[:-1])
     places = np.where(value == least[rule], np.arange(len(value)), -1)

@@ -108,7 +108,7 @@ def _place_of(block, f, x):
 
 
 @inline
-def _match(block, cells, row, found):
+def match(block, cells, row, found):
     """Write to ``found`` which rules of a block hold for a row; return whether any does."""
     n_words = block.mask.shape[1]
     for w in range(n_words):
@@ -147,7 +147,7 @@ class MatchRules(NamedTuple):
             for row in range(start, min(start + _ROWS, n)):
                 if len(self.votes) == 0 and self.answer[row] >= 0:
                     continue
-                if not _match(block, self.cells, row, found):
+                if not match(block, self.cells, row, found):
                     continue
                 for w in range(block.mask.shape[1]):
                     word = found[w]

@@ -123,7 +123,8 @@ class Grower:
     """C5.0 for one table."""
 
     def __init__(self, X, y, kinds, n_levels, n_classes, *, weight=None, subset=True, min_cases=2.0, confidence=0.25,
-                 global_pruning=True, costs=None):  # fmt: skip
+                 global_pruning=True, costs=None, leaves_per_case=math.inf, regrows=True):  # fmt: skip
+        self.leaves_per_case, self.regrows = leaves_per_case, regrows
         self.X, self.y, self.kinds, self.n_levels, self.K = X, y, kinds, n_levels, n_classes
         self.w = np.ones(len(y)) if weight is None else np.asarray(weight, float)
         self.subset, self.min_cases, self.global_pruning = subset, float(min_cases), global_pruning
@@ -152,7 +153,7 @@ class Grower:
     def grow(self, rows, w, used=frozenset()):
         node = Node(self.counts_of(rows, w))
         W = node.counts.sum()
-        if node.counts.max() >= 0.999 * W or 2 * self.min_cases - HAIR > W:
+        if node.counts.max() >= 0.999 * W or 2 * self.min_cases - HAIR > W or self.leaves_per_case * W < 1.5:
             return node
         test = self.choose(rows, w, used)
         if test is None:
@@ -469,7 +470,7 @@ class Grower:
             gained = 1.05 * sizes[big] < W
             node.become(child)
             node.counts = self.counts_of(rows, w)
-            if gained and again and RULES["regrow"]:
+            if gained and again and RULES["regrow"] and self.regrows:
                 self.n_regrown += 1
                 self.grow_below(node, rows, w, used)
             return self.prune(node, rows, w, used, again=False)
@@ -587,6 +588,15 @@ class Grower:
             mixed = np.zeros(self.K)
             size = self.mix(self.root, x, 1.0, mixed, self.root.counts)
             out[i] = (size * mixed + self.prior) / (size + 1.0)
+        return out
+
+    def plain_labels_of(self, X):
+        """Return the likeliest class of each row by the mixed leaves alone, as boosting and winnowing ask."""
+        out = np.zeros(len(X), int)
+        for i, x in enumerate(X):
+            mixed = np.zeros(self.K)
+            self.mix(self.root, x, 1.0, mixed, self.root.counts)
+            out[i] = int(np.argmax(mixed > mixed.max() - 1e-7))
         return out
 
     def mix(self, node, x, share, sums, parent):

@@ -30,7 +30,7 @@ def facts_of(model: Any) -> list[str]:
     """Return how large a fitted model is, and of what."""
     found = []
     if hasattr(model, "trees_"):
-        trees, is_forest = model.trees_, hasattr(model, "forest_")
+        trees, is_forest = model.trees_, hasattr(model, "forest_") or not hasattr(model, "tree_")
         if is_forest:
             found.append(_many(trees.n_trees, "tree"))
         found += [_many(trees.n_nodes, "node"), _many(trees.n_leaves, "leaf", "leaves")]

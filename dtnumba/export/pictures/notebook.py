@@ -43,7 +43,7 @@ def shown_in_notebook(model: Any) -> str:
     elif is_fitted and hasattr(model, "splines_"):
         parts.append(_terms(model))
     elif is_fitted and hasattr(model, "trees_"):
-        parts.append(_tree(model))
+        parts.append(_tree(model.estimators_[0] if hasattr(model, "trial_trees_") else model))
     return "".join([*parts, "</div>"])
 
 
@@ -61,7 +61,7 @@ def _parameters(model: Any) -> str:
 
 
 def _rules(model: Any) -> str:
-    rules = model.rules_
+    rules = model.rules_[0] if isinstance(model.rules_, list) else model.rules_  # of the first trial
     lines = [f"<li><bdi>{shown(_short(str(rule)))}</bdi></li>" for rule in islice(rules, _MOST_RULES)]
     n_more = len(rules) - len(lines)
     more = f"<div class='leaf dim'>and {n_more:,} more</div>" if n_more else ""

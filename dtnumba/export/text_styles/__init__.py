@@ -8,4 +8,5 @@ tables         ``frame`` and ``splits``: a row a node, and a row a split
 summary        ``model.summary()``
 weka           as Weka's J48 prints a tree
 c50            as C5.0 prints a tree
+c50_summary    as C5.0 prints a whole model, and how it does
 """

@@ -121,14 +121,14 @@ class _Printer:
             if branch.is_ordered and len(branch.ranges) == 1:
                 return _Words(name, f"in [{own[0]}-{own[-1]}]", [])
             return _Words(name, "in", listed(own, self._most, "\n").split("\n"))
-        return _Words(name, ranges_in_words(branch.ranges, _cut) or "= N/A", [])
+        return _Words(name, ranges_in_words(branch.ranges, cut) or "= N/A", [])
 
     def _leaf(self, node: int) -> str:
         assert self.printed.classes is not None
         total = float(self.printed.trees.weight[node])
         wrong = self._wrong[node]
-        errors = f"/{_tenths(wrong)}" if wrong >= FEWEST else ""
-        return f" {self.printed.classes[0][self._labels[node]]} ({_tenths(total)}{errors})"
+        errors = f"/{tenths(wrong)}" if wrong >= FEWEST else ""
+        return f" {self.printed.classes[0][self._labels[node]]} ({tenths(total)}{errors})"
 
     def _room(self, node: int, leaf: int) -> int:
         """Return the width that a line keeps free for its leaf: for the counts of the node above, as C5.0 does."""
@@ -176,11 +176,13 @@ def _digits(x: float) -> int:
     return 3 if x < 10 else int(3 + math.log10(x - 1))
 
 
-def _tenths(x: float) -> str:
+def tenths(x: float) -> str:
+    """Return a weight as it is printed: to a tenth."""
     return f"{math.floor(x * 10.0 + 0.5) / 10.0:.{CUT_DIGITS}g}"
 
 
-def _cut(x: float) -> str:
+def cut(x: float) -> str:
+    """Return a threshold as it is printed."""
     return f"{x:.{CUT_DIGITS}g}"
 
 

@@ -1,0 +1,96 @@
+"""What a fitted C5.0 says of rows: one tree, one set of rules, or trials that vote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.estimators.c50_tree import c50_shares
+from dtnumba.prediction.confident_votes import votes_of_trees
+from dtnumba.rules.c50.votes import RulesSay, Voters, said_of, voters_of
+from dtnumba.tables.table import Table, plain_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.rules.layout import Rules
+    from dtnumba.trees.layout import Trees
+
+
+class C50Answers:
+    """Answers of a model, apart from its parameters; ``answers(row)`` are those of one row.
+
+    Parameters
+    ----------
+    trees : Trees
+        The tree of each trial.
+    rules : list of Rules
+        The rules of each trial, none where trees answer.
+    n_features : int
+        Columns of the table they were made of.
+
+    """
+
+    def __init__(self, trees: Trees, rules: list[Rules], n_features: int) -> None:
+        self.trees, self.rules, self.n_features = trees, rules, n_features
+        self._voters: dict[Any, list[Voters]] = {}  # by the bits of the rows
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what cannot be derived."""
+        return C50Answers, (self.trees, self.rules, self.n_features)
+
+    def _said(self, table: Table, workers: int) -> list[RulesSay]:
+        if table.bits not in self._voters:
+            self._voters[table.bits] = [voters_of(own, table.bits) for own in self.rules]
+        return [said_of(table, own, workers) for own in self._voters[table.bits]]
+
+    def _votes(self, table: Table, workers: int) -> NDArray[np.float64]:
+        """Return what trials vote for: each the class it says, by as much as it is sure."""
+        if not self.rules:
+            return np.asarray(votes_of_trees(table, self.trees, workers))
+        votes = np.zeros((table.n_rows, self.trees.value.shape[1]))
+        for said in self._said(table, workers):
+            votes[np.arange(table.n_rows), said.label] += said.sure()
+        return votes
+
+    def shares(self, table: Table, workers: int) -> NDArray[np.float64]:
+        """Return the probability of each class for every row; of trials, the share of their votes."""
+        if self.trees.n_trees > 1:
+            votes = self._votes(table, workers)
+            return np.asarray(votes / votes.sum(axis=1, keepdims=True))
+        if not self.rules:
+            return c50_shares(table, self.trees, workers)
+        return np.asarray(self._said(table, workers)[0].shares())
+
+    def codes(self, table: Table, workers: int, rule: Any) -> NDArray[np.int64]:
+        """Return the class of every row; of a single tree that of least cost, by ``rule``, if there are costs."""
+        if self.trees.n_trees > 1:
+            return np.asarray(self._votes(table, workers).argmax(axis=1))
+        if self.rules:
+            return self._said(table, workers)[0].label
+        shares = c50_shares(table, self.trees, workers)
+        return np.asarray(shares.argmax(axis=1) if rule is None else rule.codes(shares))
+
+    def __call__(self, row: NDArray[Any], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return the probabilities of one row of floats, categories as the numbers of their levels.
+
+        Parameters
+        ----------
+        row : array of shape (features,)
+            float32 or float64.
+        out : array of shape (classes,), optional
+            Where to write them.
+
+        """
+        row = np.asarray(row)
+        if row.shape != (self.n_features,):
+            raise ValueError(f"row has shape {row.shape}: pass one row of {self.n_features} numbers")
+        own = row if row.dtype in {np.float32, np.float64} else row.astype(np.float64)
+        table = plain_table(np.ascontiguousarray(own)[None], self.n_features)
+        assert table is not None, "one row of floats is a table"
+        shares = self.shares(table, 1)[0]
+        if out is None:
+            return np.asarray(shares)
+        out[:] = shares
+        return out

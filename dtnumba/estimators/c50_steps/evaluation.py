@@ -1,0 +1,121 @@
+"""How a model of C5.0 does on the rows of its fit, and which columns it looks at to answer them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.estimators.c50_tree import c50_shares
+from dtnumba.prediction.confident_votes import votes_of_trees
+from dtnumba.rules.c50.make_rules import votes_of
+from dtnumba.rules.c50.votes import said_of, voters_of
+from dtnumba.rules.layout import as_asked, body_of, holds
+from dtnumba.rules.paths import test_of
+from dtnumba.trees.layout import LEAF, last_children
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.rules.layout import Rules
+    from dtnumba.tables.table import Table
+    from dtnumba.trees.layout import Trees
+
+_MOST_CLASSES = 100  # of which a table of classes against classes is kept
+
+
+def evaluated(
+    trees: list[Trees],
+    rules: list[Rules],
+    table: Table,
+    codes: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    rule: Any,
+    workers: int,
+) -> dict[str, Any]:
+    """Return what a model learns of its own answers: errors and costs of its trials, confusion, use of columns."""
+    n, k = len(codes), trees[0].value.shape[1]
+    votes, seen = np.zeros((n, k)), np.zeros((n, table.n_features), np.uint8)
+    errors, costs, label = [], [], np.zeros(n, np.int64)
+    for t, tree in enumerate(trees):
+        if rules:
+            said = said_of(table, voters_of(rules[t], table.bits), workers)
+            label, sure = said.label, said.sure()
+            _mark_rules(seen, rules[t], table)
+            votes[np.arange(n), label] += sure
+        elif len(trees) == 1:
+            shares = c50_shares(table, tree, workers)
+            label = shares.argmax(axis=1) if rule is None else rule.codes(shares)
+            _mark_tree(seen, tree, table)
+        else:
+            own = votes_of_trees(table, tree, workers, seen=seen)
+            label = own.argmax(axis=1)
+            votes += own
+        errors.append(float(weight[label != codes].sum()))
+        costs.append(0.0 if rule is None else float((weight * rule.costs[codes, label]).sum()))
+    label = votes.argmax(axis=1) if len(trees) > 1 else label
+    total = float(weight.sum())
+    learned: dict[str, Any] = {
+        "trial_errors_": np.array(errors),
+        "trial_costs_": np.array(costs),
+        "feature_usage_": (weight[:, None] * seen).sum(axis=0) / total,
+        "errors_": float(weight[label != codes].sum()),
+        "n_cases_": total,
+    }
+    if k <= _MOST_CLASSES:
+        learned["confusion_"] = np.bincount(codes * k + label, weight, k * k).reshape(k, k)
+    return learned
+
+
+def errors_of_bands(
+    rules: Rules, table: Table, codes: NDArray[np.int64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the weight of the rows that the first rule gets wrong, the first two, and so on."""
+    votes, found = np.zeros((len(codes), rules.n_classes), np.int64), np.zeros(rules.n_rules)
+    own = votes_of(rules.covered, rules.correct)
+    columns: dict[int, NDArray[np.float64]] = {}
+    for r in range(rules.n_rules):
+        votes[_covered(rules, r, table, columns), rules.label[r]] += own[r]
+        label = np.where(votes.max(axis=1) == 0, rules.default, votes.argmax(axis=1))
+        found[r] = weight[label != codes].sum()
+    return found
+
+
+def _covered(rules: Rules, r: int, table: Table, columns: dict[int, NDArray[np.float64]]) -> NDArray[np.bool_]:
+    """Return for which rows a rule holds; ``columns`` are those that were read so far."""
+    is_in = np.ones(table.n_rows, bool)
+    for test in as_asked(body_of(rules, r), rules.cuts_at, table.bits):
+        if test.feature not in columns:
+            columns[test.feature] = table.column(test.feature)
+        is_in &= holds(test, columns[test.feature])
+    return is_in
+
+
+def _mark_rules(seen: NDArray[np.uint8], rules: Rules, table: Table) -> None:
+    """Mark the columns that the rules ask about that hold for each row."""
+    columns: dict[int, NDArray[np.float64]] = {}
+    for r in range(rules.n_rules):
+        is_in = _covered(rules, r, table, columns)
+        for test in body_of(rules, r):
+            seen[is_in, test.feature] = 1
+
+
+def _mark_tree(seen: NDArray[np.uint8], trees: Trees, table: Table) -> None:
+    """Mark the columns whose values each row is asked for on its way down a tree."""
+    last = last_children(trees)
+    columns: dict[int, NDArray[np.float64]] = {}
+    waiting = [(0, np.arange(len(seen)))]
+    while waiting:
+        node, rows = waiting.pop()
+        feature = int(trees.feature[node])
+        if feature == LEAF or not len(rows):
+            continue
+        if feature not in columns:
+            columns[feature] = table.column(feature)
+        x = columns[feature][rows]
+        is_gone = np.isnan(x)
+        seen[rows[~is_gone], feature] = 1
+        for child in range(int(trees.left[node]), int(last[node]) + 1):
+            test = test_of(trees, node, child, table.n_levels)._replace(missing=False)
+            own = holds(as_asked([test], trees.cuts_at, table.bits)[0], x)
+            waiting.append((child, rows[own | is_gone] if trees.share[child] > 0 else rows[own]))

@@ -1,0 +1,135 @@
+"""C5.0's trials: trees, or the rules of trees, one after another, each for what those before it get wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dtnumba.estimators.c50_tree import fit_tree
+from dtnumba.prediction.confident_votes import votes_of_trees
+from dtnumba.rules.c50.make_rules import Weighed, make_rules, rule_rows
+from dtnumba.rules.c50.votes import said_of, voters_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.estimators.c50_tree import C50Options, C50Rows
+    from dtnumba.rules.layout import Rules
+    from dtnumba.tables.table import Table
+    from dtnumba.trees.layout import Trees
+
+_NO_ERROR = 0.1  # weight of errors after which there is nothing left to learn
+_TOO_WRONG = 0.49  # share of errors
+_FEWEST = 2  # trials so few are one
+_MORE_LEAVES = 1.1  # than in the first trial
+_LEAST = 1e-3  # weight of a row that is not given up
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What to make of rows."""
+
+    n: int  # at most
+    rules: bool
+    by_utility: bool
+    early_stopping: bool
+
+
+class Committee(NamedTuple):
+    """What was made: a tree a trial, and its rules if asked for."""
+
+    trees: list[Trees]
+    rules: list[Rules]
+
+
+class Round(NamedTuple):
+    """One trial: its tree, its rules, and how it labels the rows."""
+
+    tree: Trees
+    rules: Rules | None
+    label: NDArray[np.int64]
+    sure: NDArray[np.float64]
+
+
+class Boosting:
+    """Trials over one table."""
+
+    def __init__(
+        self,
+        table: Table,
+        rows: C50Rows,
+        weight: NDArray[np.float64],
+        options: C50Options,
+        trials: Trials,
+        costs: NDArray[np.float64] | None,
+        workers: int,
+    ) -> None:
+        self.table, self.rows, self.weight, self.costs, self.workers = table, rows, weight, costs, workers
+        self.options, self.trials, self.n_classes = options, trials, rows.columns.n_classes
+        self._rule_rows = rule_rows(table, rows.codes, self.n_classes, rows.is_nominal) if trials.rules else None
+
+    def committee(self) -> Committee:
+        """Return the trials that are kept."""
+        codes, n, k = self.rows.codes, float(self.weight.sum()), self.n_classes
+        weight, votes, options = self.weight, np.zeros((len(codes), k)), self.options
+        kept: list[Round] = []
+        for t in range(self.trials.n):
+            one = self._round(weight, options)
+            wrong = one.label != codes
+            lost = float(weight[wrong].sum())
+            is_nothing = one.tree.n_nodes == 1
+            if t == 0:
+                share = _MORE_LEAVES * max(int((one.tree.weight[one.tree.feature < 0] > 0).sum()), 1) / n
+                options = replace(options, leaves_a_case=share, regrows=False)
+            elif self.trials.early_stopping and (is_nothing or lost / n >= _TOO_WRONG):
+                break
+            kept.append(one)
+            if lost < _NO_ERROR or (is_nothing and t == 0) or t + 1 == self.trials.n:
+                break
+            votes[np.arange(len(codes)), one.label] += one.sure
+            weight = _shifted(weight, wrong, n)
+            left = self.trials.n - t - 1
+            if 2 * (t + 1) > self.trials.n:
+                weight = _without_lost(weight, votes, codes, left, n)
+        kept = kept[:1] if len(kept) <= _FEWEST else kept
+        return Committee([one.tree for one in kept], [one.rules for one in kept if one.rules is not None])
+
+    def _round(self, weight: NDArray[np.float64], options: C50Options) -> Round:
+        tree = fit_tree(self.rows, weight, options, self.costs)
+        label, sure = labels_by_votes(votes_of_trees(self.table, tree, self.workers))
+        if self._rule_rows is None:
+            return Round(tree, None, label, sure)
+        wrong = float(weight[label != self.rows.codes].sum())
+        weighed = Weighed(weight, weight, options.min_cases)
+        rules = make_rules(self._rule_rows, tree, wrong, weighed, self.workers, by_utility=self.trials.by_utility)
+        said = said_of(self.table, voters_of(rules, self.table.bits), self.workers)
+        return Round(tree, rules, said.label, said.sure())
+
+
+def labels_by_votes(votes: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the class of the most votes of each row, and these votes."""
+    label = votes.argmax(axis=1)
+    return label, votes[np.arange(len(votes)), label]
+
+
+def _shifted(weight: NDArray[np.float64], wrong: NDArray[np.bool_], n: float) -> NDArray[np.float64]:
+    """Return weights that move half the way to where rows that are wrong weigh as much as the others."""
+    lost, won = float(weight[wrong].sum()), float(weight[~wrong].sum())
+    moved, n_wrong = (won - lost) / 4.0, max(int((wrong & (weight > 0)).sum()), 1)
+    shifted = np.where(wrong, weight + moved / n_wrong, weight * (won - moved) / won)
+    shifted = np.where(weight > 0, shifted, 0.0)
+    shifted *= n / shifted.sum()
+    return np.where(weight > 0, np.maximum(shifted, _LEAST), 0.0)
+
+
+def _without_lost(
+    weight: NDArray[np.float64], votes: NDArray[np.float64], codes: NDArray[np.int64], left: int, n: float
+) -> NDArray[np.float64]:
+    """Return weights without the rows that the trials that are left cannot win any more."""
+    own = votes[np.arange(len(codes)), codes]
+    others = votes.copy()
+    others[np.arange(len(codes)), codes] = -1.0
+    kept = np.where(others.max(axis=1) > own + left, 0.0, weight)
+    return np.asarray(kept * (n / kept.sum())) if kept.any() else weight

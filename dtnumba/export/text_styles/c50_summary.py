@@ -1,0 +1,158 @@
+"""What C5.0 prints of a model: its trees or rules, how it does on the rows it was made of, the columns it looks at."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.export.reading import columns_named
+from dtnumba.export.text_styles.c50 import cut, tenths
+from dtnumba.rules.layout import LEVELS, body_of
+
+if TYPE_CHECKING:
+    from dtnumba.export.reading import Columns
+    from dtnumba.rules.layout import Condition, Rules
+
+_MOST_CLASSES = 20  # of which a table is printed
+_FEWEST = 0.05  # a weight of errors that is shown
+_TITLES = {  # by whether there are rules, and costs
+    (False, False): "    Decision Tree   ",
+    (True, False): "        Rules     ",
+    (False, True): "       Decision Tree       ",
+    (True, True): "           Rules         ",
+}
+
+
+def c50_summary(model: Any) -> str:
+    """Return the lines that C5.0 prints of a fitted model."""
+    columns = columns_named(model)
+    parts = [_winnowed(model, columns)] if model.winnow else []
+    many = model.n_trials_ > 1
+    rules = getattr(model, "rules_", None)
+    for t, one in enumerate(model.estimators_):
+        if many:
+            parts.append(f"\n-----  Trial {t}:  -----\n")
+        if rules is None:
+            parts.append(_tree_of(one))
+        else:
+            parts.append(_rules(rules[t].arrays, columns, model, f"{t}/" if many else ""))
+    parts.append(_evaluation(model, "Rules" if rules is not None else "Decision Tree"))
+    if hasattr(model, "confusion_") and len(model.classes_) <= _MOST_CLASSES:
+        parts.append(_confusion(model, columns))
+    usage = _usage(model, columns)
+    parts += [usage] if usage else []
+    if model.bands and rules is not None and not many and len(rules[0]):
+        parts.append(_utility(model))
+    return "".join(parts)
+
+
+def _tree_of(model: Any) -> str:
+    from dtnumba.export.as_text import text
+
+    return text(model, style="c50")
+
+
+def _winnowed(model: Any, columns: Columns) -> str:
+    n, gain = len(model.winnowed_features_), model.winnow_importances_
+    if np.isnan(gain).all():  # nothing would have been left
+        return ""
+    if n == 0:
+        return "\nNo attributes winnowed\n"
+    said = f"\n{n} attribute{'s' * (n > 1)} winnowed\nEstimated importance of remaining attributes:\n\n"
+    kept = sorted((j for j in range(len(gain)) if not math.isnan(gain[j])), key=lambda j: -gain[j])
+    for j in kept:
+        share = "     <1%" if gain[j] < 0.01 else f"{100.0 * gain[j]:7.0f}%"
+        said += f"{share}  {columns.names[j]}\n"
+    return said
+
+
+def _rules(rules: Rules, columns: Columns, model: Any, trial: str) -> str:
+    assert columns.classes is not None
+    classes, said = columns.classes[0], "\nRules:\n"
+    for r in range(rules.n_rules):
+        wrong = float(rules.covered[r] - rules.correct[r])
+        errors = f"/{tenths(wrong)}" if wrong >= _FEWEST else ""
+        k = int(rules.label[r])
+        sure = np.float32(rules.correct[r] + 1.0) / np.float32(rules.covered[r] + 2.0)
+        lift = np.float32(sure / np.float32(rules.prior[k]))
+        said += f"\nRule {trial}{r + 1}: ({tenths(float(rules.covered[r]))}{errors}, lift {float(lift):.1f})\n"
+        for test in body_of(rules, r):
+            said += "".join(f"\t{columns.names[test.feature]} {part}\n" for part in _asked(test, columns, model))
+        said += f"\t->  class {classes[k]}  [{math.floor(1000.0 * float(rules.confidence[r]) + 0.5) / 1000.0:.3f}]\n"
+    return f"{said}\nDefault class: {classes[rules.default]}\n"
+
+
+def _asked(test: Condition, columns: Columns, model: Any) -> list[str]:
+    """Return what a test asks of its column."""
+    if test.kind == LEVELS:
+        names = columns.levels[test.feature]
+        assert names is not None
+        own = [str(names[level]) for level in test.levels]
+        if len(own) == 1:
+            return [f"= {own[0]}"]
+        return [f"in [{own[0]}-{own[-1]}]" if test.feature in model.ordered_features_ else f"in {{{', '.join(own)}}}"]
+    low = [f"> {cut(test.low)}"] if test.low == test.low else []
+    return low + ([f"<= {cut(test.high)}"] if test.high < math.inf else [])
+
+
+def _share(weight: float, total: float) -> str:
+    return f"{math.floor(weight + 0.5):4d}({100.0 * weight / total:4.1f}%)"
+
+
+def _evaluation(model: Any, what: str) -> str:
+    """Return the table of errors, a line a trial."""
+    n, many = model.n_cases_, model.n_trials_ > 1
+    has_costs = model.label_rule is not None
+    is_rules = what == "Rules"
+    said = f"\n\nEvaluation on training data ({math.floor(n + 0.5)} cases):\n\n"
+    title = _TITLES[is_rules, has_costs]
+    dashes = "-" * (23 if has_costs else 16)
+    tail = "" if is_rules else "  "
+    said += f"{'Trial' if many else ''}\t{title}\n{'-----' if many else ''}\t  {dashes}{tail}\n"
+    said += f"\t{'    No ' if is_rules else '  Size '}     Errors{'   Cost' if has_costs else ''}{tail}\n\n"
+    for t, size in enumerate(model.sizes_):
+        cost = f"{model.trial_costs_[t] / n:7.2f}" if has_costs else ""
+        end = "" if many else "   <<"
+        said += f"{f'{t:4d}' if many else ''}\t{size:6d} {_share(model.trial_errors_[t], n)}{cost}{end}\n"
+    if many:
+        said += f"boost\t       {_share(model.errors_, n)}   <<\n"
+    return said
+
+
+def _letter(k: int) -> str:
+    return f"({chr(ord('a') + k)})"
+
+
+def _confusion(model: Any, columns: Columns) -> str:
+    """Return which classes rows of each class are taken for."""
+    assert columns.classes is not None
+    classes = columns.classes[0]
+    said = "\n\n\t" + "".join(f"{_letter(k):>6}" for k in range(len(classes))) + "    <-classified as\n"
+    said += "\t" + "  ----" * len(classes) + "\n"
+    for k, name in enumerate(classes):
+        cells = [math.floor(x + 0.5) for x in model.confusion_[k].tolist()]
+        said += "\t" + "".join(f"{x:6d}" if x else " " * 6 for x in cells) + f"    {_letter(k)}: class {name}\n"
+    return said
+
+
+def _usage(model: Any, columns: Columns) -> str:
+    """Return how many rows each column is looked at for."""
+    usage = 100.0 * model.feature_usage_
+    order = [j for j in np.argsort(-usage, kind="stable").tolist() if usage[j] > 0]
+    if not order:
+        return ""
+    return "\n\n\tAttribute usage:\n\n" + "".join(f"\t{usage[j]:6.2f}%\t{columns.names[j]}\n" for j in order)
+
+
+def _utility(model: Any) -> str:
+    """Return how many rows the most useful rules get wrong, a line a band."""
+    n_rules, bands = len(model.rules_[0]), model.bands
+    ends = sorted({max(1, math.floor(n_rules * (b + 1) / bands + 0.5)) for b in range(bands - 1)})
+    said = "\nRule utility summary:\n\n\tRules\t      Errors\n\t-----\t      ------\n"
+    for end in ends:
+        if end < n_rules:
+            name = "1" if end == 1 else f"1-{end}"
+            said += f"\t{name}\t {_share(model.utility_errors_[end - 1], model.n_cases_)}\n"
+    return said

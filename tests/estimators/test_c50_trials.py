@@ -1,0 +1,206 @@
+"""Trials, rules and winnowing of C5.0: known answers, the slow way, weights, threads, what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+from estimators.test_c50 import framed, iris, noisy
+from naive.c50_boosting import Booster
+from naive.c50_winnowing import winnow as slow_winnow
+
+import dtnumba
+from dtnumba import C50Classifier, export
+from dtnumba.export.reading import ExportError
+
+pytestmark = pytest.mark.small
+
+
+def by_hand(X, y, kinds, n_levels, **params):
+    """Return the slow way's committee and the model of the same parameters."""
+    slow = Booster(X, y, kinds, n_levels, int(y.max()) + 1, **params).fit()
+    return slow, C50Classifier(n_jobs=1, **params).fit(framed(X, kinds, n_levels), y)
+
+
+def test_trials_of_iris():
+    X, y = iris()
+    model = C50Classifier(trials=5).fit(X, y)
+    assert model.trial_errors_.tolist() == [4, 8, 6, 12, 5]
+    assert model.errors_ == (model.predict(X) != y).sum() == 2
+    assert model.n_trials_ == 5
+
+
+def test_rules_of_iris():
+    X, y = iris()
+    model = C50Classifier(rules=True).fit(X, y)
+    rules = model.rules_[0]
+    assert model.sizes_ == [4]
+    assert [rule.confidence for rule in rules] == pytest.approx([51 / 52, 48 / 50, 46 / 48, 45 / 48])
+    assert rules[1].tests == ("1.9 < x2 <= 4.9", "x3 <= 1.7")
+    assert (model.predict(X) != y).sum() == model.errors_ == 4
+    assert model.confusion_.tolist() == [[50, 0, 0], [0, 47, 3], [0, 1, 49]]
+    assert model.feature_usage_.tolist() == pytest.approx([0.0, 0.0, 0.96, 94 / 150])
+
+
+@pytest.mark.parametrize("rules", [False, True])
+@pytest.mark.parametrize("gone", [0.0, 0.1])
+def test_trials_are_as_the_slow_way(rules, gone):
+    n_trials = []
+    for seed in range(3):
+        X, y, kinds, n_levels = noisy(seed, n=180, gone=gone)
+        slow, model = by_hand(X, y, kinds, n_levels, trials=6, rules=rules)
+        assert model.sizes_ == slow.sizes
+        assert model.trial_errors_.tolist() == slow.errors[: len(slow.sizes)]
+        if len(slow.models) > 1:
+            sums = slow.sums_of(X)
+            shares = model.predict_proba(framed(X, kinds, n_levels))
+            assert np.allclose(shares, sums / sums.sum(axis=1, keepdims=True), atol=1e-9)
+        n_trials.append(model.n_trials_)
+    assert max(n_trials) > 3
+
+
+def test_rows_that_cannot_be_won_are_given_up_as_the_slow_way():
+    X, y, kinds, n_levels = noisy(7, n=200, gone=0.0, n_classes=2)
+    slow, model = by_hand(X, y, kinds, n_levels, trials=10, early_stopping=False)
+    assert model.errors_ == (slow.labels_of(X) != y).sum()
+    assert model.sizes_ == slow.sizes
+    assert len(slow.sizes) == 10
+
+
+def test_one_trial_is_the_tree():
+    X, y, kinds, n_levels = noisy(2)
+    table = framed(X, kinds, n_levels)
+    one, tree = C50Classifier(trials=2).fit(table, y), C50Classifier().fit(table, y)
+    assert one.n_trials_ == 1  # two trials are one
+    assert np.array_equal(one.predict_proba(table), tree.predict_proba(table))
+
+
+@pytest.mark.parametrize("params", [{"trials": 5}, {"rules": True}, {"trials": 5, "rules": True}, {"winnow": True}])
+def test_threads_order_pickles_and_files_change_no_bit(params, tmp_path):
+    X, y, kinds, n_levels = noisy(5, n=500)
+    table, order = framed(X, kinds, n_levels), np.random.default_rng(0).permutation(len(y))
+    one = C50Classifier(n_jobs=1, **params).fit(table, y)
+    shares = one.predict_proba(table)
+    many = framed(np.tile(X, (5, 1)), kinds, n_levels)
+    assert np.array_equal(C50Classifier(n_jobs=2, **params).fit(table, y).predict_proba(many)[: len(y)], shares)
+    assert np.array_equal(np.vstack([one.predict_proba(table[:77]), one.predict_proba(table[77:])]), shares)
+    assert np.array_equal(pickle.loads(pickle.dumps(one)).predict_proba(table), shares)  # noqa: S301
+    one.save(tmp_path / "model")
+    assert np.array_equal(dtnumba.load(tmp_path / "model").predict_proba(table), shares)
+    if "winnow" not in params:  # which rows are of the first half is a matter of their order
+        other = C50Classifier(**params).fit(table.iloc[order], y[order])
+        assert other.sizes_ == one.sizes_
+        assert np.allclose(other.predict_proba(table), shares, atol=1e-9)
+
+
+@pytest.mark.parametrize("params", [{"trials": 4}, {"rules": True}, {"trials": 4, "rules": True}])
+def test_whole_weights_are_repeated_rows(params):
+    X, y, kinds, n_levels = noisy(3, gone=0.0)
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    table = framed(X, kinds, n_levels)
+    once = C50Classifier(**params).fit(table, y, weight)
+    often = np.repeat(np.arange(len(y)), weight)
+    first = C50Classifier(**{**params, "trials": 1}).fit(table.iloc[often], y[often])
+    assert once.sizes_[0] == first.sizes_[0]
+    assert once.n_cases_ == len(often)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_winnowing_is_as_the_slow_way(seed):
+    X, y, kinds, n_levels = noisy(seed, n=240, gone=0.05 * (seed % 2))
+    X = np.column_stack([X, np.random.default_rng(seed).normal(size=(len(y), 3))])
+    kinds, n_levels = (*kinds, "numeric", "numeric", "numeric"), [*n_levels, 0, 0, 0]
+    kept, importance, _ = slow_winnow(X, y, kinds, n_levels, int(y.max()) + 1)
+    model = C50Classifier(winnow=True).fit(framed(X, kinds, n_levels), y)
+    if kept:
+        assert np.setdiff1d(np.arange(X.shape[1]), model.winnowed_features_).tolist() == kept
+        assert np.allclose(model.winnow_importances_[kept], importance[kept])
+    else:
+        assert len(model.winnowed_features_) == 0
+    assert not set(model.trees_.feature.tolist()) & set(model.winnowed_features_.tolist())
+
+
+def test_winnowing_leaves_out_what_says_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    model = C50Classifier(winnow=True).fit(X, X[:, 2] > 0)
+    assert 2 not in model.winnowed_features_
+    assert len(model.winnowed_features_) >= 3
+    assert "attributes winnowed" in model.summary()
+
+
+def test_one_row_is_answered_as_many():
+    X, y, kinds, n_levels = noisy(6, gone=0.1)
+    table = framed(X, kinds, n_levels)
+    for params in ({}, {"trials": 4}, {"rules": True}, {"trials": 4, "rules": True}):
+        model = C50Classifier(**params).fit(table, y)
+        answer, out = model.compile_predictor(), np.zeros(3)
+        for row, shares in zip(X[:20], model.predict_proba(table), strict=False):
+            assert np.array_equal(answer(row, out), shares)
+        with pytest.raises(ValueError, match="pass one row of 5"):
+            answer(X[0, :3])
+
+
+def test_trials_have_trees_of_their_own():
+    X, y = iris()
+    model = C50Classifier(trials=3).fit(X, y)
+    assert model.trees_.n_trees == len(model.estimators_) == 3
+    assert "x2 <= 1.9" in export.text(model.estimators_[0], style="c50")
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert "<li>" in C50Classifier(rules=True).fit(X, y)._repr_html_()
+    assert "trials" in model._repr_html_()
+    prunes, applies = (lambda: model.prune("mdl")), (lambda: model.apply(X))
+    for ask in (lambda: model.tree_, applies, model.to_rules, prunes, model.risk_bound):
+        with pytest.raises(ValueError, match="estimators_"):
+            ask()
+    for write in (export.text, export.json, export.python, export.dot, export.onnx):
+        with pytest.raises(ExportError, match="votes of 3 trials"):
+            write(model)
+
+
+def test_rules_are_a_model_of_their_own():
+    X, y = iris()
+    model = C50Classifier(rules=True).fit(X, y)
+    assert np.array_equal(model.to_rules().predict(X), model.predict(X))
+    assert str(export.rules(model)).startswith('if x2 <= 1.9 then "Iris-setosa"')
+
+
+def test_bands_put_the_most_useful_rules_first():
+    X, y, kinds, n_levels = noisy(0, n=400, n_classes=2)
+    table = framed(X, kinds, n_levels)
+    by_class, by_use = C50Classifier(rules=True).fit(table, y), C50Classifier(rules=True, bands=3).fit(table, y)
+    assert sorted(rule.text for rule in by_class.rules_[0]) == sorted(rule.text for rule in by_use.rules_[0])
+    assert by_use.utility_errors_[-1] == by_use.errors_
+    assert "Rule utility summary" in by_use.summary()
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"trials": 0}, "trials"),
+        ({"trials": 2.5}, "trials"),
+        ({"bands": 1, "rules": True}, "bands"),
+        ({"bands": 5}, "rules=True"),
+        ({"rules": True, "prune": "mdl"}, "prune=None"),
+        ({"trials": 3, "prune": "mdl"}, "trials=1"),
+    ],
+)
+def test_what_is_not_legal_is_named(params, words):
+    with pytest.raises(ValueError, match=words):
+        C50Classifier(**params).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("params", [{"trials": 10}, {"rules": True}, {"trials": 10, "rules": True}, {"winnow": True}])
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        ([[1.0], [2.0], [3.0]], [7, 7, 7]),
+        ([[float("nan")]] * 4, [0, 1, 0, 1]),
+        ([["a,b"], ['c"d'], ["e f"], ["ü"]] * 5, ["x", "y"] * 10),
+        ([[0.0], [1.0]] * 20, ["a", "b"] * 20),
+    ],
+)
+def test_small_tables_have_answers(params, X, y):
+    model = C50Classifier(**params).fit(X, y)
+    assert np.allclose(model.predict_proba(X[:3]).sum(axis=1), 1.0)
+    assert set(model.predict(X).tolist()) <= set(y)
+    assert model.summary()
