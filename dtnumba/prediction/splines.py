@@ -74,8 +74,9 @@ def _evaluate(cells, hinges, t, slope, start, n, values):
         elif f == slope:
             for i in range(n):
                 x = np.float64(cells.flat[at + i * step])
-                x = fill if x != x else x
-                if direction == UP:
+                if x != x:  # a value that is not there moves nothing
+                    values[i] = 0.0
+                elif direction == UP:
                     values[i] *= 1.0 if x > knot else 0.0
                 elif direction == DOWN:
                     values[i] *= -1.0 if x < knot else 0.0
@@ -113,7 +114,7 @@ def terms_of(table, hinges, workers):
 
 
 def slopes_of(table, hinges, coefficients, workers):
-    """Return how the sum rises with each feature: (rows, features, outputs); 0 of categories, and at a knot."""
+    """Return how the sum rises with each feature: (rows, features, outputs); 0 of categories, of missing values."""
     n_features, n_outputs = len(hinges.fill), coefficients.shape[1]
     slopes = _evaluated(table, hinges, coefficients, SLOPES, n_features * n_outputs, workers)
     return slopes.reshape(table.n_rows, n_features, n_outputs)

@@ -101,6 +101,18 @@ class Splines(NamedTuple):
     coefficients: NDArray[np.float64]  # (terms, outputs)
 
 
+def check_finite(splines: Splines, names: Sequence[str]) -> None:
+    """Raise ValueError where a coefficient leaves float64, as columns and targets of scales far apart make it do."""
+    bad = np.flatnonzero(~np.isfinite(splines.coefficients).all(axis=1))
+    if len(bad):
+        columns = {names[factor.feature] for t in bad.tolist() for factor in splines.hinges.factors(t)}
+        whose = f"column {min(columns)!r}" if columns else "its constant"
+        raise ValueError(
+            f"the coefficients of terms of {whose} leave float64, because the target and the columns are of scales too "
+            "far apart; multiply the column, or y, by a power of ten"
+        )
+
+
 class SplinePath(NamedTuple):
     """The best model of every size: of 1 term, 2 terms and so on."""
 

@@ -359,6 +359,28 @@ def test_frames_give_their_names():
     assert {f.name for term in model.terms_ if len(term.factors) > 1 for f in term.factors} <= {"b", "c"}
 
 
+def test_coefficients_that_leave_float64_are_an_error():
+    X, y = wave(n=60)
+    for table, target in ((X * 1e-250, y * 1e100), (np.round(X, 1) * 5e-322, y)):
+        with pytest.raises(ValueError, match=r"column 'x[0-3]' leave float64.*multiply the column, or y"):
+            MARSRegressor().fit(table, target)
+    assert MARSRegressor().fit(X * 1e-250, y).score(X * 1e-250, y) > 0.5
+
+
+def test_a_missing_value_moves_nothing():
+    X, y = wave()
+    X[::5, 0] = np.nan
+    model = MARSRegressor(max_degree=2, missing="indicator").fit(X, np.where(np.isnan(X[:, 0]), 5.0, y))
+    lines = MARSRegressor(linear_features=[0, 1, 2, 3], missing="indicator").fit(
+        X, np.where(np.isnan(X[:, 0]), 5.0, X[:, 0])
+    )
+    for one in (model, lines):
+        assert {f.column for term in one.terms_ for f in term.factors if f.direction in (1, -1, 2)} >= {0}
+        slopes = one.derivative(X)
+        assert (slopes[::5, 0] == 0).all()
+        assert (slopes[np.isfinite(X[:, 0]), 0] != 0).any()
+
+
 def test_columns_of_a_transform_have_names():
     pandas = pytest.importorskip("pandas")
     X, y = wave()

@@ -15,7 +15,7 @@ from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.categories import listed_columns
 from dtnumba.tables.cells import values_of
 from dtnumba.tables.table import rows_of_table
-from dtnumba.trees.hinges import Splines, Term, hinges_of, shown_factors, term_texts
+from dtnumba.trees.hinges import Splines, Term, check_finite, hinges_of, shown_factors, term_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -138,12 +138,14 @@ class SplineModel(Learner):
         null, rss = float(grown.null_rss.sum()), float(path.rss[size - 1])
         gcv, null_gcv = float(path.gcv[size - 1]), gcv_of(null, grown.n_rows, 1, penalty)
         hinges = forward.some(kept)
-        found = coefficients_of(grown, kept) / scale
         with np.errstate(over="ignore", under="ignore"):
+            found = coefficients_of(grown, kept) / scale
+            fitted = self._coefficients(table, outcome, hinges, found, weight)
             path = path._replace(rss=path.rss / scale / scale, gcv=path.gcv / scale / scale)
+        check_finite(fitted["splines_"], names_of(table.n_features, table.names))
         return {
             **self._learned_from(data.outcome, *([data.class_costs] if hasattr(data.outcome, "codes") else [])),
-            **self._coefficients(table, outcome, hinges, found, weight),
+            **fitted,
             **self._squares(grown, kept, scale),
             **more,
             "path_": path,
@@ -319,8 +321,8 @@ class SplineModel(Learner):
     def derivative(self, X: Any) -> NDArray[np.float64]:
         """Return how what the terms sum up to rises with each column: of a classifier, the logarithm of the odds.
 
-        The shape is (rows, features), and with several outputs (rows, features, outputs). A category has no slope: 0 is
-        returned. At a knot it is the slope of the side where the hinge is 0.
+        The shape is (rows, features), and with several outputs (rows, features, outputs). A category has no slope, nor
+        has a missing value: 0 is returned. At a knot it is the slope of the side where the hinge is 0.
         """
         from dtnumba.prediction.splines import slopes_of
 
