@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -45,6 +46,7 @@ _TRIALS = Legal(lambda value: is_int(value) and 1 <= value <= 1000, "a whole num
 _BANDS = Legal(
     lambda value: is_int(value) and (value == 0 or 2 <= value <= 1000), "0, or a whole number from 2 to 1000"
 )
+_ANSWERS: WeakKeyDictionary[Any, tuple[TreeView, C50Answers]] = WeakKeyDictionary()  # of models that were asked
 _NO_CASE = 1e-7  # weight of a leaf without cases
 
 
@@ -203,21 +205,13 @@ class C50Classifier(ClassicalTree, C50Params):
     @property
     def _answers(self) -> C50Answers:
         """What the model says of rows, made when it is first asked."""
-        views, kept = self._views, vars(self).get("_said")
+        views, kept = self._views, _ANSWERS.get(self)
         if kept is None or kept[0] is not views[0]:
             trees = joined([view.trees for view in views])
             assert trees is not None, "a fitted model has a tree"
-            kept = (
-                views[0],
-                C50Answers(trees, [own.arrays for own in vars(self).get("rules_", ())], self.n_features_in_),
-            )
-            self._said = kept
-        answers: C50Answers = kept[1]
-        return answers
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle what cannot be derived."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_said"}
+            rules = [own.arrays for own in vars(self).get("rules_", ())]
+            kept = _ANSWERS[self] = views[0], C50Answers(trees, rules, self.n_features_in_)
+        return kept[1]
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
         """Return the label of every row: its likeliest class, the first on ties; of one tree that of least cost."""
@@ -315,8 +309,7 @@ class C50Classifier(ClassicalTree, C50Params):
         for view in self._views:
             one = copy.copy(self)
             vars(one).update(trials=1, rules=False, bands=0, trial_trees_=[view])
-            for other in ("rules_", "_said"):
-                vars(one).pop(other, None)
+            vars(one).pop("rules_", None)
             found.append(one)
         return found
 
