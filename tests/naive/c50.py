@@ -439,9 +439,7 @@ class Grower:
             return node.counts, e, self.leaf_cost(node.counts) if W > 0 else 0.0
         below = used | {node.feature} if self.kinds[node.feature] == "nominal" and not self.subset else used
         cases = self.divide(node, rows, w, keep=True)
-        parts = [  # a child of the very rows of its parent would be grown anew without end
-            self.prune(c, r, v, below, again=len(r) < len(rows)) for c, (r, v) in zip(node.children, cases, strict=True)
-        ]
+        parts = [self.prune(c, r, v, below, again) for c, (r, v) in zip(node.children, cases, strict=True)]
         if RULES["joins"] == "local" and self.kinds[node.feature] == "nominal":
             parts = self.join_own(node, parts)
         tree, leaf = self.pooled(parts), self.leaf_cost(node.counts)

@@ -71,8 +71,8 @@ def _arrive(work, place):
         for v in range(trees.right[node] - left + 1):
             child = left + v
             state.start[child], state.stop[child], state.used[child] = fill[v], fill[v + 1], end
-            # A child of the very rows of its parent would be grown anew without end
-            state.phase[child], state.may_regrow[child] = FRESH, fill[v + 1] - fill[v] < stop - start
+            # Below a branch that was grown anew none is once more, which could go on without end
+            state.phase[child], state.may_regrow[child] = FRESH, state.may_regrow[place]
         state.next_child[place] = left
     state.cost[place], state.phase[place] = cost_of_leaf(work.costs, counts), ENTERED
     return True
