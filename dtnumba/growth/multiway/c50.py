@@ -182,10 +182,10 @@ class C50Columns:
 
     def without(self, features: Any) -> C50Columns:
         """Return the table in which no test is on these columns."""
-        none = self.columns.n_codes.copy()
-        none[np.asarray(features, np.int64)] = 0
-        own = replace(self.columns, bins=replace(self.columns.bins, n_codes=none))
-        return replace(self, columns=own)
+        own, codes = self.columns, self.columns.codes.copy()
+        for f in np.asarray(features, np.int64).tolist():
+            codes[own.code_at[f]] = own.n_codes[f]  # that of a missing value
+        return replace(self, columns=replace(own, codes=codes))
 
 
 def c50_columns(table: Table, labels: Labels, kept: NDArray[np.uint32], workers: int) -> C50Columns:
