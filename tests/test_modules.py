@@ -1,4 +1,4 @@
-"""The tests of a module run in a process of their own, and are told of as if they had not."""
+"""Modules of a folder share a process, those of another run in another, and are told of as if there were one."""
 
 import os
 import subprocess
@@ -27,31 +27,67 @@ def test_never_runs():
 """
 
 
-def run(folder, texts, *options):
-    (folder / "conftest.py").write_text("from modules import pytest_addoption, pytest_runtestloop\n")
+def run(folder, texts, *options, settings=""):
+    hooks = "import modules\nfrom modules import pytest_addoption, pytest_runtestloop\n"
+    (folder / "conftest.py").write_text(hooks + settings)
     for name, text in texts.items():
-        (folder / f"{name}.py").write_text(text)
+        path = folder / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *options]
     paths = os.pathsep.join([str(Path(modules.__file__).parent), str(folder)])
     environment = os.environ | {"PYTHONPATH": paths, "COLUMNS": "200"}
     return subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder, env=environment)
 
 
-def test_each_module_has_a_process_and_failures_are_shown(tmp_path):
+def test_failures_are_shown_in_the_order_of_modules(tmp_path):
     done = run(tmp_path, MODULES)
     assert done.returncode == 1
     assert "1 failed, 3 passed" in done.stdout
     assert "assert 1 == 2" in done.stdout
     assert "said aloud" in done.stdout
-    assert len(list(tmp_path.glob("*.process"))) == 2
     places = [done.stdout.index(f"{name}.py") for name in sorted(MODULES)]
     assert places == sorted(places)
+
+
+PLACES = [
+    f"{folder}/test_{folder}_{name}" for folder in ("trees", "rules", "runtime") for name in ("one", "two", "three")
+]
+TELLS = """
+import os
+from pathlib import Path
+
+def test_tells_its_process():
+    (Path(__file__).parent / f"{os.getpid()}.process").touch()
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "processes"),
+    [
+        ("modules.N_AT_ONCE = 1", {"trees": 1, "rules": 1, "runtime": 3}),
+        ("modules.N_AT_ONCE = 2", {"runtime": 3}),
+        ("modules.N_AT_ONCE = 1\nmodules.MOST_BYTES = 0", {"trees": 3, "rules": 3, "runtime": 3}),
+    ],
+)
+def test_modules_of_a_folder_share_a_process_until_it_is_large(tmp_path, settings, processes):
+    """Those of the runtime never do, as they change what a process is."""
+    done = run(tmp_path, dict.fromkeys(PLACES, TELLS), settings=settings)
+    assert "9 passed" in done.stdout
+    assert {folder: len(list((tmp_path / folder).glob("*.process"))) for folder in processes} == processes
 
 
 def test_a_module_that_dies_fails_and_the_others_run(tmp_path):
     done = run(tmp_path, MODULES | {"test_dying": DEATH})
     assert "2 failed, 3 passed" in done.stdout
     assert "ended with status -11 during this test" in done.stdout
+    assert "test_dying.py::test_dies" in done.stdout
+
+
+def test_a_module_after_one_that_died_runs_in_another_process(tmp_path):
+    texts = {"test_a": MODULES["test_one"], "test_dying": DEATH, "test_z": MODULES["test_one"]}
+    done = run(tmp_path, texts, settings="modules.N_AT_ONCE = 1")
+    assert "1 failed, 2 passed" in done.stdout
     assert "test_dying.py::test_dies" in done.stdout
 
 
