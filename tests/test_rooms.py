@@ -106,6 +106,8 @@ def constants(tree):
     for node in tree.body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             target, value = node.targets[0], node.value
+            if isinstance(target, ast.Tuple) and ast.unparse(value) == f"range({len(target.elts)})":
+                value = ast.Tuple([ast.Constant(k) for k in range(len(target.elts))])
             both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
             pairs = zip(target.elts, value.elts, strict=True) if both else [(target, value)]
             for name, one in pairs:

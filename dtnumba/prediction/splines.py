@@ -14,7 +14,7 @@ from dtnumba.trees.hinges import DOWN, OF_LEVEL, OF_MISSING, STRAIGHT, UP
 
 _BLOCK = 512  # rows whose term stays in the nearest cache
 _SERIAL_STEPS = 100_000
-SUMS, TERMS, SLOPES = range(3)
+OUTPUTS, TERMS, SLOPES = range(3)
 
 
 @each_item
@@ -105,7 +105,7 @@ def _evaluated(table, hinges, coefficients, what, width, workers):
 
 def sums_of(table, hinges, coefficients, workers):
     """Return the sum of all terms times coefficients of every row: (rows, outputs)."""
-    return _evaluated(table, hinges, coefficients, SUMS, coefficients.shape[1], workers)
+    return _evaluated(table, hinges, coefficients, OUTPUTS, coefficients.shape[1], workers)
 
 
 def terms_of(table, hinges, workers):

@@ -200,7 +200,7 @@ class ForwardPass:
             self._spans[row] = spans
         span, n_positive = spans
         if self._first[row, c] < 0:
-            if kind == scan.LEVELS:
+            if kind == scan.ONLY_LEVELS:
                 predictor = self._predictors.each[c]
                 room = max(1, self._predictors.table.n_levels(predictor.feature))
             else:
@@ -244,7 +244,7 @@ class ForwardPass:
         value, k = float(self._predictors.values[c, place]), self._basis.n_pairs
         self._used.add((predictor.feature, predictor.level))
         above, column = self._columns.parents[parent.row], self._predictors.column(c, value)
-        if predictor.kind == scan.LEVELS:
+        if predictor.kind == scan.ONLY_LEVELS:
             made: list[Any] = [
                 (Factor(predictor.feature, predictor.level, value if predictor.level == OF_LEVEL else 0.0), column),
                 None,
@@ -277,7 +277,7 @@ class ForwardPass:
             scale = parent.scale * predictor.scale
             self._slots.append(_Slot([*parent.factors, one[0]], features, row, 2 * k + 1 + side, scale))
         n_made = sum(one is not None for one in made) if is_new.any() else 0
-        if what == scan.LINEAR and not is_line and self._last_was_pair and predictor.kind != scan.LEVELS:
+        if what == scan.LINEAR and not is_line and self._last_was_pair and predictor.kind != scan.ONLY_LEVELS:
             # The hinge on the other side of the least value is nothing. It waits in the queue all the same.
             self._void.add(len(self._slots) - 1)
             return 2

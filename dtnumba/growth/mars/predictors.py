@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.mars.scan import KNOTS, LEVELS, ONLY_LINE
+from dtnumba.growth.mars.scan import KNOTS, ONLY_LEVELS, ONLY_LINE
 from dtnumba.tables.cells import cells_of
 from dtnumba.tables.presort import NEW, ROW, presort
 from dtnumba.tables.table import Table
@@ -24,7 +24,7 @@ class Predictor(NamedTuple):
     """A column that terms are made of: a feature, or where a feature is missing."""
 
     feature: int
-    kind: int  # KNOTS, ONLY_LINE or LEVELS
+    kind: int  # KNOTS, ONLY_LINE or ONLY_LEVELS
     level: int  # OF_LEVEL or OF_MISSING: what a level of it is
     scale: float  # a power of two
     is_line: bool = False  # whether no knot is wanted
@@ -48,7 +48,7 @@ class SortedPredictors(NamedTuple):
         if predictor.level == OF_MISSING:
             return self.missing[predictor.feature].astype(np.float64)
         column = self.table.column(predictor.feature)
-        return (column == level).astype(np.float64) if predictor.kind == LEVELS else column * predictor.scale
+        return (column == level).astype(np.float64) if predictor.kind == ONLY_LEVELS else column * predictor.scale
 
 
 def read_predictors(
@@ -86,7 +86,7 @@ def read_predictors(
         reach[j] = values[j, 0], values[j, -1]
         if table.n_levels(j) > 0 and _is_nominal(table, j):
             reach[j] = 0, table.n_levels(j) - 1
-            each.append(Predictor(j, LEVELS, OF_LEVEL, 1.0))
+            each.append(Predictor(j, ONLY_LEVELS, OF_LEVEL, 1.0))
             n_columns += max(0, table.n_levels(j) - 1)
             continue
         _refuse_infinity(table, j, values[j], caller)
@@ -99,7 +99,7 @@ def read_predictors(
         for k, (j, is_missing) in enumerate(missing.items()):
             more[k] = np.argsort(is_missing, kind="stable")
             values[p + k] = is_missing[more[k]]
-            each.append(Predictor(j, LEVELS, OF_MISSING, 1.0))
+            each.append(Predictor(j, ONLY_LEVELS, OF_MISSING, 1.0))
         order = np.concatenate([order, more])
     return SortedPredictors(table, each, missing, fill, order, values, reach, max(1, n_columns))
 

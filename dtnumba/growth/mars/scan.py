@@ -16,15 +16,15 @@ from dtnumba.runtime.kernels import inline, outlined
 from dtnumba.runtime.tasks import each_item
 
 # Numbers of an item
-PARENT, COLUMN, CELL, AT, SEEN, START, GAP, END, KIND = range(9)
+OF_PARENT, COLUMN, CELL, AT, SEEN, FIRST_GAP, GAP, END, KIND = range(9)
 N_ITEM_NUMBERS = 9
 # Kinds of columns
-KNOTS, ONLY_LINE, LEVELS = range(3)
+KNOTS, ONLY_LINE, ONLY_LEVELS = range(3)
 # What is kept of a knot: its square without the constant, its square without the basis, its product with the line;
 # then one with each target.
 OWN, REST, CROSS, GOAL = range(4)
 # What was found
-NOTHING, LINEAR, PAIR, SINGLE = range(4)
+NO_KNOT, LINEAR, PAIR, ONE_HINGE = range(4)
 
 ALIKE = 1e-10  # share of its square that a linear term must add
 CLOSER = 1e-10  # share by which one gain must exceed another, so that rounding chooses nothing
@@ -73,17 +73,17 @@ class Scan(NamedTuple):
     def do_item(self, k, worker):
         item, mine, sums = self.items[k], self.scratch[worker, 0], self.sums[worker, 0]
         if item[SEEN] < 0:
-            if item[KIND] == LEVELS:
+            if item[KIND] == ONLY_LEVELS:
                 _survey_levels(self.columns, self.kept, item, sums)
             else:
                 _survey_numbers(self.columns, self.kept, item, mine, sums)
         for pair in range(max(item[SEEN], 0), self.n_pairs):
-            if item[KIND] == LEVELS:
+            if item[KIND] == ONLY_LEVELS:
                 _products_of_levels(self.columns, self.kept, item, pair, mine)
             else:
                 _products_of_knots(self.columns, self.kept, item, pair, mine)
             _take(self.columns, self.kept, item, pair, mine)
-        if item[KIND] == LEVELS:
+        if item[KIND] == ONLY_LEVELS:
             gain, what, place = _best_level(self.kept, item)
         else:
             gain, what, place = _best_knot(self, item, self.shares[k])
@@ -94,10 +94,10 @@ class Scan(NamedTuple):
 def _survey_numbers(columns, kept, item, mine, sums):
     """Choose the knots, and keep what they are without the constant."""
     order, x = columns.order[item[COLUMN]], columns.values[item[COLUMN]]
-    parent, constant, targets, least = columns.parents[item[PARENT]], columns.constant, columns.targets, x[0]
-    is_unit, n_outputs = columns.is_unit != 0 and item[PARENT] == 0, targets.shape[1]
+    parent, constant, targets, least = columns.parents[item[OF_PARENT]], columns.constant, columns.targets, x[0]
+    is_unit, n_outputs = columns.is_unit != 0 and item[OF_PARENT] == 0, targets.shape[1]
     only_line, end = item[KIND] == ONLY_LINE, item[END]
-    entry, first, left = item[AT], item[AT], item[START]
+    entry, first, left = item[AT], item[AT], item[FIRST_GAP]
     square = hinge = hinge_square = with_constant = level = 0.0
     for o in range(n_outputs):
         sums[0, o] = sums[1, o] = 0.0
@@ -137,8 +137,8 @@ def _survey_numbers(columns, kept, item, mine, sums):
 def _survey_levels(columns, kept, item, sums):
     """Keep what the levels of a category are without the constant: all but the first."""
     order, x = columns.order[item[COLUMN]], columns.values[item[COLUMN]]
-    parent, constant, targets = columns.parents[item[PARENT]], columns.constant, columns.targets
-    is_unit, n_outputs = columns.is_unit != 0 and item[PARENT] == 0, targets.shape[1]
+    parent, constant, targets = columns.parents[item[OF_PARENT]], columns.constant, columns.targets
+    is_unit, n_outputs = columns.is_unit != 0 and item[OF_PARENT] == 0, targets.shape[1]
     entry, first, n = item[AT], item[AT], len(order)
     square = level = 0.0
     for o in range(n_outputs):
@@ -169,8 +169,8 @@ def _survey_levels(columns, kept, item, sums):
 def _products_of_knots(columns, kept, item, pair, mine):
     """Write the products of every hinge with a pair of columns of the basis."""
     order, x, at = columns.order[item[COLUMN]], columns.values[item[COLUMN]], item[AT]
-    parent, basis = columns.parents[item[PARENT]], columns.basis[pair]
-    is_unit = columns.is_unit != 0 and item[PARENT] == 0
+    parent, basis = columns.parents[item[OF_PARENT]], columns.basis[pair]
+    is_unit = columns.is_unit != 0 and item[OF_PARENT] == 0
     a = b = c = d = 0.0
     k, n = 0, len(order)
     place = kept.places[at]
@@ -205,8 +205,8 @@ def _products_of_knots(columns, kept, item, pair, mine):
 def _products_of_levels(columns, kept, item, pair, mine):
     """Write the products of every level with a pair of columns of the basis."""
     order, x = columns.order[item[COLUMN]], columns.values[item[COLUMN]]
-    parent, basis = columns.parents[item[PARENT]], columns.basis[pair]
-    is_unit = columns.is_unit != 0 and item[PARENT] == 0
+    parent, basis = columns.parents[item[OF_PARENT]], columns.basis[pair]
+    is_unit = columns.is_unit != 0 and item[OF_PARENT] == 0
     a = b = 0.0
     k, n = 0, len(order)
     for r in range(n):
@@ -247,7 +247,7 @@ def _gain(numbers, e):
 
 @outlined
 def _best_level(kept, item):
-    best, what, place = 0.0, NOTHING, -1
+    best, what, place = 0.0, NO_KNOT, -1
     for e in range(item[AT], item[AT] + kept.sizes[item[CELL]]):
         gain = _gain(kept.numbers, e)
         if gain > best * (1.0 + CLOSER):
@@ -262,7 +262,7 @@ def _best_knot(task, item, share):
     n_outputs, rest_of_line = numbers.shape[1] - GOAL, numbers[line, REST]
     has_line = rest_of_line > ALIKE * numbers[line, OWN]
     linear = _gain(numbers, line)
-    best, what, place = linear, LINEAR if linear > 0.0 else NOTHING, 0
+    best, what, place = linear, LINEAR if linear > 0.0 else NO_KNOT, 0
     tolerance = task.tolerance[1 if has_line else 0]
     for e in range(at, line):
         rest, along = numbers[e, REST], 0.0
@@ -275,5 +275,5 @@ def _best_knot(task, item, share):
         for o in range(n_outputs):
             gain += (numbers[e, GOAL + o] - along * numbers[line, GOAL + o]) ** 2 / rest
         if gain > best * (1.0 + CLOSER) and gain * share < task.most:
-            best, what, place = gain, PAIR if has_line else SINGLE, places[e]
+            best, what, place = gain, PAIR if has_line else ONE_HINGE, places[e]
     return best, what, place

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dtnumba.growth.mars.predictors import read_predictors
-from dtnumba.growth.mars.scan import KNOTS, LEVELS, ONLY_LINE
+from dtnumba.growth.mars.scan import KNOTS, ONLY_LEVELS, ONLY_LINE
 from dtnumba.tables.categories import LearnedLevels
 from dtnumba.tables.table import read_table
 from dtnumba.trees.hinges import OF_LEVEL, OF_MISSING
@@ -45,7 +45,7 @@ def test_columns_of_two_values_have_no_knots():
 def test_levels_are_columns_but_for_the_first():
     X = np.array([["a", 1.0], ["c", 2.0], ["b", 3.0], ["a", 4.0]], object)
     _, found = read(X)
-    assert found.each[0][:3] == (0, LEVELS, OF_LEVEL)
+    assert found.each[0][:3] == (0, ONLY_LEVELS, OF_LEVEL)
     assert found.n_columns == 3
     assert found.column(0, 2.0).tolist() == [0.0, 1.0, 0.0, 0.0]
 
@@ -56,9 +56,9 @@ def test_a_missing_value_is_the_lower_median_and_a_predictor():
     assert found.fill.tolist() == [2.0, -1.0]
     assert [one[:3] for one in found.each] == [
         (0, KNOTS, 0),
-        (1, LEVELS, OF_LEVEL),
-        (0, LEVELS, OF_MISSING),
-        (1, LEVELS, OF_MISSING),
+        (1, ONLY_LEVELS, OF_LEVEL),
+        (0, ONLY_LEVELS, OF_MISSING),
+        (1, ONLY_LEVELS, OF_MISSING),
     ]
     assert found.column(2, 1.0).tolist() == [0.0, 1.0, 0.0, 0.0, 0.0]
     assert (found.column(0, 0.0) / found.each[0].scale).tolist() == [1.0, 2.0, 4.0, 2.0, 9.0]
