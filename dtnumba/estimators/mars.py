@@ -42,9 +42,9 @@ class MARSRegressor(SplineModel, Regressor, SplineParams):
     >>> import numpy as np
     >>> from dtnumba import MARSRegressor
     >>> X = np.linspace(0.0, 10.0, 101)[:, None]
-    >>> model = MARSRegressor().fit(X, np.maximum(X[:, 0] - 4.0, 0.0))
+    >>> model = MARSRegressor().fit(X, 1.0 + np.maximum(X[:, 0] - 4.0, 0.0))
     >>> [str(term) for term in model.terms_], model.predict([[2.0], [7.0]]).round(6).tolist()
-    (['(Intercept)', 'h(x0-4)'], [0.0, 3.0])
+    (['(Intercept)', 'h(x0-4)'], [1.0, 4.0])
 
     """
 
