@@ -18,8 +18,8 @@ from dtnumba.trees.layout import BY_SHARE
 PACKAGE = Path(dtnumba.__file__).parent
 # Draw rows, by place
 DRAWING = {"validation_fraction": None, "prune": {"reduced_error", "cost_complexity"}, "max_leaf_nodes": {"cv"},
-           "windowing": {True}}  # fmt: skip
-FLOATS = {"C45Classifier"}
+           "windowing": {True}, "sample": None, "winnow": {True}}  # fmt: skip
+FLOATS = {"C45Classifier", "C50Classifier"}
 N_ASKED = 300  # rows of which predictions are compared
 
 
@@ -59,8 +59,12 @@ def is_documented(error, name):
 
 def bits(model, X):
     """Return every array of a fitted model and of what it predicts of X, by name."""
-    is_of_rules = not hasattr(model, "trees_")
-    found = {"the rules": np.array(str(model.rules_).encode())} if is_of_rules else named_arrays(model.trees_)
+    if hasattr(model, "splines_"):
+        found = {"the terms": np.array(list(map(str, model.terms_))), "coefficients": model.splines_.coefficients}
+    elif hasattr(model, "trees_"):
+        found = named_arrays(model.trees_)
+    else:
+        found = {"the rules": np.array(str(model.rules_).encode())}
     found["predict"] = np.asarray(model.predict(X))
     if hasattr(model, "predict_proba"):
         found["predict_proba"] = np.concatenate([np.asarray(part).ravel() for part in _parts(model.predict_proba(X))])
@@ -120,6 +124,8 @@ def shuffled_rows(case, model):
     given = case.kind.parameters
     if _draws_rows(case) or (given.get("max_bins") is not None and len(case.X) > SAMPLE_ROWS):
         return
+    if hasattr(model, "splines_"):  # sums of floats over rows, which may decide between terms that explain as much
+        return
     X, order = case.given(slice(N_ASKED)), np.random.default_rng(case.seed).permutation(len(case.X))
     # Pruners that count parts of rows, and rules, add up floats
     is_counted_anew = "fractional" in given.values() and given.get("prune") is not None
@@ -131,6 +137,7 @@ def repeated_rows(case, model):
     """A row of weight k is k rows, where nothing counts rows: no limits, no bins, no draws."""
     given = case.kind.parameters | case.parameters
     counting = {"max_bins", "min_samples_leaf", "min_samples_split", "prune", "min_impurity_decrease", "n_folds"}
+    counting |= {"trials"}  # rounds of boosting end by counts of rows
     binning = "CHAID" in case.kind.name or case.kind.name == "DecisionListClassifier"
     if case.kind.weight != "whole" or _draws_rows(case) or counting & set(given) or binning or not case.kind.of_classes:
         return

@@ -29,7 +29,7 @@ def soak():
 
 def first_case(soak, name, **parameters):
     """Return a small case of an estimator on an array without weights."""
-    for seed in range(400):
+    for seed in range(4000):
         kind = soak.draw.drawn_kind(seed, small=True)
         if kind.name == name and kind.plain and kind.weight == "none" and kind.target in {"few", "normal"}:
             case = soak.draw.drawn_case(kind, seed, small=True).without(*kind.parameters)

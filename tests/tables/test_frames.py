@@ -14,7 +14,7 @@ NAN = np.nan
 def read_frame(frame, *, fitting):
     """The array of a frame of numbers."""
     categories = LearnedLevels(None, "a test") if fitting else KnownLevels(None)
-    frame = opened(frame)
+    frame = opened(frame, "a test")
     return _Reading("a test", categories, fitting).frame(frame, column_names(frame))[0]
 
 

@@ -1,5 +1,6 @@
 """Summaries of every kind of model."""
 
+import re
 import time
 
 import numpy as np
@@ -18,6 +19,8 @@ def test_every_model_has_one(name):
     elif hasattr(model, "forest_"):
         assert f"\n{model.n_estimators_} tree" in text
         assert "\nFeature importances\n" in text
+    elif "Decision tree:" in text:
+        assert re.search(rf"\n\t +{model.n_leaves_} +\d+\(", text)
     elif "Node number 1: 90 observations" in text:
         assert text.count("Node number") == model.n_nodes_
     else:
