@@ -137,7 +137,6 @@ def repeated_rows(case, model):
     """A row of weight k is k rows, where nothing counts rows: no limits, no bins, no draws."""
     given = case.kind.parameters | case.parameters
     counting = {"max_bins", "min_samples_leaf", "min_samples_split", "prune", "min_impurity_decrease", "n_folds"}
-    counting |= {"trials"}  # rounds of boosting end by counts of rows
     binning = "CHAID" in case.kind.name or case.kind.name == "DecisionListClassifier"
     if case.kind.weight != "whole" or _draws_rows(case) or counting & set(given) or binning or not case.kind.of_classes:
         return

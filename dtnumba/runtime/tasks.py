@@ -220,6 +220,10 @@ class _Help:
         here = ctypes.addressof(unread)
         self.status |= _ENTRY(self.entry)(here, here + 8, ctypes.addressof(self.memory), worker)
 
+    def let_go(self):
+        """Forget the arrays, which a thread that the system has not run yet would keep as long as it waits."""
+        self.code = self.memory = None
+
     def come(self, worker):
         with self.lock:
             if self.is_over:
@@ -228,8 +232,10 @@ class _Help:
         self.run(worker)
         with self.lock:
             self.n_inside -= 1
-            if self.is_over and self.n_inside == 0 and self.all_left.locked():
-                self.all_left.release()
+            if self.is_over and self.n_inside == 0:
+                self.let_go()
+                if self.all_left.locked():
+                    self.all_left.release()
 
     def lead(self, workers):
         with contextlib.suppress(RuntimeError):  # the system has no more threads
@@ -238,6 +244,8 @@ class _Help:
         self.run(0)
         with self.lock:
             self.is_over, is_alone = True, self.leader_ends or self.n_inside == 0
+            if self.n_inside == 0:
+                self.let_go()
             if not is_alone:
                 self.all_left.acquire()
         if not is_alone:
@@ -264,6 +272,9 @@ class _Calls(_Help):
         self.codes, self.items, self.leader_ends = codes, items, False
         self.tickets, self.returned, self.failed = itertools.count(), [None] * len(items[0]), []
         self._begin()
+
+    def let_go(self):
+        self.codes = self.items = ()
 
     def run(self, worker):
         try:

@@ -3,6 +3,7 @@
 import _thread
 import threading
 import time
+import weakref
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,14 @@ def test_a_thread_that_never_begins_is_not_waited_for(monkeypatch):
     assert len(late) == 4
     for function, args in late:  # and does nothing when it does begin
         function(*args)
+
+
+def test_a_thread_that_has_not_begun_keeps_no_arrays(monkeypatch):
+    late = []
+    monkeypatch.setattr(_thread, "start_new_thread", lambda function, args: late.append((function, args)))
+    seen = weakref.ref(counted(3))
+    assert len(late) == 2
+    assert seen() is None
 
 
 def test_a_system_without_more_threads_does_it_on_one(monkeypatch):
