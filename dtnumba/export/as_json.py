@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "dtnumba", 1
 KINDS_OF_LEVELS = (str, bool, int, float)
 _NAMED = {"Infinity": np.inf, "-Infinity": -np.inf, None: np.nan}
-_OTHERS_OF_TREES = {"surrogates", "cuts_at", "adds_both", "policy", "value"}
+_OTHERS_OF_TREES = {"surrogates", "cuts_at", "adds_both", "policy", "value", "join"}
 _ENTRIES_OF_TREES = tuple(name for name in Trees._fields if name not in _OTHERS_OF_TREES)
 
 
@@ -133,6 +133,7 @@ def _of_trees(trees: Trees) -> dict[str, Any]:
     own = {name: _array(column) for name, column in trees.surrogates._asdict().items()}
     more = {"policy": int(trees.policy), "surrogates": own if len(trees.surrogates.feature) else None}
     more |= {"adds_both": True} if trees.adds_both else {}
+    more |= {"join": _array(trees.join)} if trees.is_graph else {}
     return {**found, "value": _of_value(trees.value), **more, "cuts_at": _cuts_at(trees.cuts_at)}
 
 
@@ -214,6 +215,7 @@ def _read_trees(given: dict[str, Any]) -> Trees:
     surrogates = NO_SURROGATES if own is None else Surrogates(**{name: _read_array(own[name]) for name in own})
     more: dict[str, Any] = {"policy": int(given["policy"]), "cuts_at": _read_cuts_at(given["cuts_at"])}
     more["adds_both"] = bool(given.get("adds_both", False))
+    more |= {"join": _read_array(given["join"])} if "join" in given else {}
     return Trees(**columns, value=_read_value(given["value"]), surrogates=surrogates, **more)
 
 

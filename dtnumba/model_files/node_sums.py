@@ -29,6 +29,10 @@ _EXACT = 2.0**52  # sums of whole numbers up to it are exact, and do not depend 
 def dump(trees: Trees, writer: Writer, name: str, n_classes: list[int], *, dense: bool) -> dict[str, Any]:
     """Return the statistics of trees as the header says them, the columns that do not follow stored."""
     said: dict[str, Any] = {}
+    if trees.is_graph:  # its nodes do not hold what their children hold
+        for column in ("value", *TYPES):
+            said[f"graph_{column}"] = writer.column(f"{name}.{column}", getattr(trees, column))
+        return said
     is_leaf, levels = trees.feature == LEAF, depth_levels(trees)
     counts = _counts(trees, is_leaf, levels, n_classes) if dense else None
 
@@ -127,6 +131,11 @@ def decrease(trees: Trees, inner: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def leaf_rows(stored: StoredTrees, n_leaves: int) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
     """Return rows of values, and which of them each leaf has; empty where each has its own."""
+    if "graph_value" in stored.said:
+        value = stored.column("graph_value", np.float64, stored.n_nodes, stored.width)
+        stored.reader.demand(np.isfinite(value).all(), "its values must be finite numbers")
+        tested = stored.column("tested", np.int32, stored.n_nodes)
+        return value[tested == 0], np.zeros(0, np.uint32)
     if "leaf_counts" not in stored.said:
         return stored.column("leaf_value", np.float64, n_leaves, stored.width), np.zeros(0, np.uint32)
     table, codes = stored.reader.parts(stored.said["leaf_counts"], np.float64, (n_leaves, stored.width))
@@ -139,7 +148,11 @@ def leaf_rows(stored: StoredTrees, n_leaves: int) -> tuple[NDArray[np.float64], 
 
 def load(stored: StoredTrees, walked: Trees) -> Trees:
     """Return trees with their statistics, of those that predict."""
-    said, m, is_leaf, levels = stored.said, stored.n_nodes, walked.feature == LEAF, depth_levels(walked)
+    said, m, is_leaf = stored.said, stored.n_nodes, walked.feature == LEAF
+    if walked.is_graph:
+        columns: dict[str, Any] = {name: stored.column(f"graph_{name}", dtype, m) for name, dtype in TYPES.items()}
+        return walked._replace(value=stored.column("graph_value", np.float64, m, stored.width), **columns)
+    levels = depth_levels(walked)
     n_leaves, counts = int(np.count_nonzero(is_leaf)), None
     value: Any = walked.value
     if "leaf_counts" in said:

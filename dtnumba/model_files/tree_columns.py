@@ -13,7 +13,17 @@ import numpy as np
 from dtnumba.model_files import node_sums
 from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats
 from dtnumba.trees.check import check
-from dtnumba.trees.layout import BY_CHILD, BY_SURROGATE, LEAF, NO_MAP, STAYS, Surrogates, Trees, last_children
+from dtnumba.trees.layout import (
+    BY_CHILD,
+    BY_SURROGATE,
+    LEAF,
+    NO_JOINS,
+    NO_MAP,
+    STAYS,
+    Surrogates,
+    Trees,
+    last_children,
+)
 from dtnumba.trees.sparse_rows import SparseValues
 
 if TYPE_CHECKING:
@@ -63,6 +73,8 @@ def dump_trees(trees: Trees, writer: Writer, name: str, n_classes: list[int]) ->
         if entries[~is_inner].tobytes() != np.full(len(entries) - len(inner), otherwise, dtype).tobytes():
             put(f"leaf_{column}", entries[~is_inner])
         put(column, entries[inner])
+    if trees.is_graph:
+        put("join", trees.join)
     if not trees.has_two_children:
         put("more", trees.right[inner] - trees.left[inner] - 1)
     for column in _RAGGED:
@@ -171,7 +183,7 @@ class StoredTrees:
         if self._walked is None:
             with self.reader.objecting("trees"):
                 self._walked = self._for_walks()
-                if not self.is_two_way:
+                if not self.is_two_way or self._walked.is_graph:
                     self._walked = self._whole = self._with_statistics(self._walked)
         return self._walked
 
@@ -192,7 +204,9 @@ class StoredTrees:
         left_of_inner = self.column("distance", np.int64, k) + inner
         threshold_of_inner = self.column("threshold", np.float64, k)
         more = None if said["has_two"] else self.column("more", np.int64, k)
-        self._check_children(root, inner, left_of_inner, more)
+        join = self.column("join", np.int32, m) if "join" in said else NO_JOINS
+        own = join[inner] < 0 if len(join) else slice(None)
+        self._check_children(root, inner[own], left_of_inner[own], None if more is None else more[own])
         self._check_ranks(inner)
         columns: dict[str, Any] = {"root": root, "feature": self._typed("feature", feature)}
         columns["left"] = self._children(inner, left_of_inner)
@@ -204,6 +218,7 @@ class StoredTrees:
         if more is not None or said.get("has_right") is True:
             columns["right"] = self._children(inner, left_of_inner + 1 + (0 if more is None else more))
         columns |= self._ragged()
+        columns["join"] = join
         columns["share"] = self.column("share", np.float64, m) if "share" in said else np.zeros(0)
         if "surrogates" in said:
             columns["surrogates"] = self._surrogates()
@@ -213,6 +228,7 @@ class StoredTrees:
         columns["value"], columns["value_row"] = self._leaf_values(tested)
         trees = Trees(**columns, policy=policy, adds_both=self.adds_both)
         is_plain = said["has_two"] and policy == BY_CHILD and "surrogates" not in said and not len(trees.level)
+        is_plain = is_plain and not trees.is_graph
         if is_plain:  # all that ``check`` asks for: children stand as they should already
             demand(not np.isnan(threshold_of_inner).any(), "a threshold is no number")
             on_its_way = (trees.missing_left <= 1) | (trees.missing_left == STAYS)
@@ -220,7 +236,10 @@ class StoredTrees:
         is_two_way = said["has_two"] and policy == BY_CHILD and "surrogates" not in said and not trees.may_stay
         demand(self.is_two_way == is_two_way, "its trees are not of the kind that it says")
         if not is_plain:
-            check(trees._replace(value=np.zeros((m - k, 0)), value_row=np.zeros(0, np.uint32)), self.n_features)
+            like = trees._replace(value=np.zeros((m - k, 0)), value_row=np.zeros(0, np.uint32), join=NO_JOINS)
+            demand(not trees.is_graph or not said["is_compact"], "its graph has no statistics")
+            if not trees.is_graph:
+                check(like, self.n_features)
         return trees
 
     def _with_statistics(self, walked: Trees) -> Trees:
@@ -232,7 +251,7 @@ class StoredTrees:
         demand = self.reader.demand
         demand(bool((trees.n_samples >= 0).all()), "a node has fewer rows than none")
         demand(np.isfinite(trees.weight).all() and bool((trees.weight >= 0).all()), "a weight is no weight")
-        if not self.is_two_way:
+        if not self.is_two_way or trees.is_graph:
             check(trees, self.n_features)
         return trees
 

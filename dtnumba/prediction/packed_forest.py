@@ -209,7 +209,7 @@ def heavy_first(feature, left, root, pair, n_pairs, place, size, leaves, stack):
 def places_of(trees, pair, n_pairs):
     """Return the place of every node in its tree, from 1 on, the right one of two siblings first; and trees' sizes."""
     sizes = np.diff(trees.root)
-    if trees.n_nodes > _CACHED_NODES:
+    if trees.n_nodes > _CACHED_NODES and not trees.is_graph:
         place, leaves = np.empty(trees.n_nodes, np.int32), np.empty(trees.n_nodes, np.int32)
         stack = np.empty(int(sizes.max()) + 1, np.int64)  # what no tree is deep enough for is never touched
         size, feature = np.empty(trees.n_trees, np.int64), trees.feature.astype(np.int32, copy=False)
@@ -297,7 +297,7 @@ def _shared(value, n_classes, voting):
 def _pairs(trees, leaf, of_leaf, n_shared):
     """Return which pair of shared rows the children of every node have, or -1, and how many pairs there are."""
     pair = np.full(trees.n_nodes, -1, np.int32)
-    if not 0 < n_shared <= _MOST_SHARED or trees.n_nodes <= _CACHED_NODES:
+    if not 0 < n_shared <= _MOST_SHARED or trees.n_nodes <= _CACHED_NODES or trees.is_graph:
         return pair, 0
     shared = np.full(trees.n_nodes, -1, np.int32)
     shared[leaf] = of_leaf

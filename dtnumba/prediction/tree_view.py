@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.prediction.walk_tree import answers_of, decision_paths, leaf_of_one, pack
+from dtnumba.prediction.walk_tree import answers_of, decision_paths, graph_paths, leaf_of_one, pack
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.table import Seen, Table, read_table
 from dtnumba.trees.compact import compacted
-from dtnumba.trees.layout import BY_SHARE, decreases, depths, last_children, node_values
+from dtnumba.trees.layout import BY_SHARE, decreases, depths, last_children, node_values, nodes_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,11 +125,15 @@ class TreeView:
         return int(self._depths.max())
 
     def children(self, node: int) -> NDArray[np.int64]:
-        """Return the children of a node, which stand side by side; none of a leaf."""
+        """Return the children of a node, which stand side by side where branches do not join; none of a leaf."""
         if not 0 <= node < self.node_count:
             raise IndexError(f"there is no node {node}: there are {self.node_count}")
         first, last = int(self.trees.left[node]), int(self._last[node])
-        return np.arange(first, last + 1) if first >= 0 else np.empty(0, np.int64)
+        return nodes_at(self.trees, np.arange(first, last + 1)) if first >= 0 else np.empty(0, np.int64)
+
+    def _nodes_in(self, places: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the nodes that stand in places, -1 where there is none."""
+        return np.where(places >= 0, nodes_at(self.trees, places), -1).astype(np.int64)
 
     @cached_property
     def _last(self) -> NDArray[Any]:
@@ -151,13 +155,13 @@ class TreeView:
     def children_left(self) -> NDArray[np.int64]:
         """Left child of each node, where every test is a threshold; see ``children``."""
         self._demand_thresholds("children_left")
-        return _frozen(self.trees.left.astype(np.int64))
+        return _frozen(self._nodes_in(self.trees.left))
 
     @cached_property
     def children_right(self) -> NDArray[np.int64]:
         """Right child of each node, where every test is a threshold; see ``children``."""
         self._demand_thresholds("children_right")
-        return _frozen(self._last.astype(np.int64))
+        return _frozen(self._nodes_in(self._last))
 
     @cached_property
     def feature(self) -> NDArray[np.int64]:
@@ -211,7 +215,7 @@ class TreeView:
 
     @cached_property
     def _ids(self) -> NDArray[np.int64]:
-        return np.arange(self.node_count)
+        return nodes_at(self.walked, np.arange(self.node_count))
 
     def _codes(self, rule: LeastCost | None) -> NDArray[np.int64]:
         """Return the label of every node, a column an output; kept for the rule that asked last."""
@@ -288,13 +292,22 @@ class TreeView:
 
     def paths(self, leaves: NDArray[np.int64]) -> Any:
         """Return a SciPy CSR matrix (rows, nodes) with ones at the nodes on the way to each row's leaf."""
+        indptr, indices = decision_paths(self.trees, leaves)
+        return self._on_path(indptr, indices)
+
+    def paths_of(self, table: Table, n_jobs: int | None = None) -> Any:
+        """Return the matrix of ``paths`` for the rows of a Table."""
+        if self.trees.is_graph:  # a leaf does not say by which way it was reached
+            return self._on_path(*graph_paths(table, self.trees))
+        return self.paths(self.leaves(table, n_jobs))
+
+    def _on_path(self, indptr: NDArray[np.int64], indices: NDArray[np.int64]) -> Any:
         try:
             from scipy.sparse import csr_matrix
         except ImportError as error:
             msg = "decision_path returns a SciPy matrix, and SciPy is not installed: pip install scipy"
             raise ImportError(msg) from error
-        indptr, indices = decision_paths(self.trees, leaves)
-        return csr_matrix((np.ones(len(indices), np.int64), indices, indptr), shape=(len(leaves), self.node_count))
+        return csr_matrix((np.ones(len(indices), np.int64), indices, indptr), shape=(len(indptr) - 1, self.node_count))
 
     def _table(self, X: Any) -> Table:
         return read_table(X, "Tree", Seen(self.n_features, None))
@@ -310,7 +323,7 @@ class TreeView:
 
     def decision_path(self, X: Any) -> Any:
         """Return a SciPy CSR matrix (rows, nodes) with ones at the nodes that a row passes."""
-        return self.paths(self.apply(X))
+        return self.paths_of(self._table(X))
 
     def compute_feature_importances(self, normalize: bool = True) -> NDArray[np.float64]:
         """Return the decrease of impurity by each feature, as shares that sum to one if told.

@@ -193,3 +193,19 @@ def decision_paths(trees, leaves):
     on_path = paths >= 0
     indptr = np.concatenate([[0], np.cumsum(on_path.sum(axis=1))])
     return indptr, paths[on_path]
+
+
+def graph_paths(table, trees):
+    """Return (indptr, indices): the nodes of a decision graph that each row of a table passes, ascending."""
+    from dtnumba.tables.cells import values_of
+    from dtnumba.trees.graphs import rows_through
+
+    asked, rows, nodes = as_asked(trees, table.bits), [], []
+    for first, cells in table.row_blocks():
+        for node, own in rows_through(asked, values_of(cells)):
+            rows.append(own + first)
+            nodes.append(np.full(len(own), node))
+    row, node = np.concatenate(rows), np.concatenate(nodes)
+    order = np.lexsort([node, row])
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=table.n_rows))])
+    return indptr, node[order]

@@ -5,6 +5,7 @@ sparse_rows  rows of which nearly all numbers are zero: class shares where class
 assemble     for growth: canonical numbers of nodes, ragged columns in their order
 check        the invariants, tested
 routing      the rule of descent: which child a value goes to
+graphs       decision graphs: equal subtrees shared, nodes laid out so that branches join, repeats counted
 subtrees     passes over subtrees, a level of depth at a time; trees of which parts are replaced
 records      tables of what is printed, as record arrays and as frames
 r_numbers    numbers as R writes them, for what prints trees and their subtrees

@@ -39,9 +39,13 @@ def check(trees: Trees, n_features: int | None = None) -> Trees:
     tree = np.searchsorted(trees.root, inner, side="right") - 1
     _all(right < trees.root[tree + 1], inner, "children stand in the tree of their parent")
     fan = right.astype(np.int64) - left + 1
-    _demand(fan.sum() == m - trees.n_trees, 0, "every node but a root has exactly one parent")
+    if trees.is_graph:
+        _check_joins(trees, ids)
+    is_own = trees.join[inner] < 0 if trees.is_graph else np.ones(len(inner), bool)
+    born = fan[is_own]
+    _demand(born.sum() == m - trees.n_trees, 0, "every node but a root has exactly one parent")
     parents = np.zeros(m, np.int64)
-    np.add.at(parents, np.repeat(left.astype(np.int64), fan) + count_up(fan), 1)
+    np.add.at(parents, np.repeat(left[is_own].astype(np.int64), born) + count_up(born), 1)
     parents[trees.root[:-1]] += 1
     _all(parents == 1, ids, "every node but a root has exactly one parent")
     _check_maps(trees, inner, fan)
@@ -50,6 +54,30 @@ def check(trees: Trees, n_features: int | None = None) -> Trees:
         _all(np.isfinite(trees.weight) & (trees.weight >= 0), ids, "weight must be finite and not negative")
     _check_absence(trees, ids, fan, inner)
     return trees
+
+
+def _check_joins(trees: Trees, ids: np.ndarray) -> None:
+    """Raise where the joins of a decision graph break an invariant. That they point forward forbids cycles."""
+    _demand(len(trees.join) == trees.n_nodes, 0, f"join has {len(trees.join)} rows for {trees.n_nodes} nodes")
+    plain = trees.policy == BY_CHILD and not len(trees.surrogates.feature) and not len(trees.share)
+    _demand(trees.n_trees == 1 and plain and not trees.is_compact, 0, "a graph is one tree, and knows no parts of rows")
+    _all((trees.join >= -1) & (trees.join < trees.n_nodes), ids, "join must be a node or -1")
+    places = ids[trees.join >= 0]
+    nodes = trees.join[places]
+    _all(nodes > places, places, "a node that is joined stands behind the places that join it")
+    _all(trees.join[nodes] == -1, places, "what is joined is no join itself")
+    for name in ("feature", "threshold", "left", "right", "missing_left", "value"):
+        column = np.ascontiguousarray(getattr(trees, name))
+        words = column.view(f"u{column.dtype.itemsize}").reshape(len(column), -1)
+        _all((words[places] == words[nodes]).all(axis=1), places, f"{name} of a join is that of the node it joins")
+    for start_name, name in RAGGED:
+        start, entries = getattr(trees, start_name), getattr(trees, name)
+        own = np.diff(start) if len(start) == trees.n_nodes + 1 else np.zeros(trees.n_nodes, np.int64)
+        _all(own[places] == own[nodes], places, f"{name} of a join is that of the node it joins")
+        if own.any():
+            at, of = (np.repeat(start[which], own[nodes]) + count_up(own[nodes]) for which in (places, nodes))
+            owner = np.repeat(places, own[nodes])
+            _all(entries[at] == entries[of], owner, f"{name} of a join is that of the node it joins")
 
 
 def _check_absence(trees: Trees, ids: np.ndarray, fan: np.ndarray, inner: np.ndarray) -> None:

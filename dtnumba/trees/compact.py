@@ -22,7 +22,7 @@ _STATISTICS = ("n_samples", "weight", "impurity", "gain")
 
 def compacted(trees: Trees) -> Trees:
     """Return trees that predict the same and hold no statistics."""
-    if trees.is_compact or trees.may_stay:  # inner nodes give values there, too
+    if trees.is_compact or trees.may_stay or trees.is_graph:  # inner nodes give values; places share rows already
         return trees
     value: Any = leaf_values(trees)
     value, value_row = (value, ONE_A_LEAF) if isinstance(value, SparseValues) else _shared(value)

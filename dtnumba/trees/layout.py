@@ -5,7 +5,7 @@ Invariants, tested by ``check`` and relied on everywhere:
 * trees stand end to end; tree t is the nodes [root[t], root[t + 1]), its root first, parents before children;
 * a node is a leaf exactly where ``feature`` is -1; then ``left`` and ``right`` are -1 too;
 * the children of a node stand side by side, ``left`` .. ``right``: a binary node has right == left + 1;
-* every node but a root has one parent;
+* every node but a root has one parent (of a decision graph: every place, among the nodes that are no joins);
 * a binary numeric node sends x <= threshold left; a missing x goes left where ``missing_left`` says so;
 * a node with cuts ``cut[cut_start[i]:cut_start[i + 1]]`` (ascending) sends x to child number "how many cuts are < x",
   through the map below if it has one as well (an interval test is two cuts and the map 1, 0, 1);
@@ -18,6 +18,9 @@ Invariants, tested by ``check`` and relied on everywhere:
 * where ``missing_left`` is STAYS, a missing value ends the descent at its node;
 * a node with surrogates uses these first where its own value is missing or its map says -1; see ``Surrogates``;
 * where ``share`` is there, a missing value goes to all children, to each with its share (``policy`` BY_SHARE);
+* of a decision graph, ``join`` says which nodes are one: place i with join[i] = j >= 0 is node j, seen from another
+  parent, and holds what j holds. j stands behind i and is no such place itself, so that ways never lead back. The rows
+  and the weight of such a place are those that come through it, its gain is 0; those of j are of all its rows;
 * ``value`` holds for every node class shares (each output's classes side by side), means or medians; in forests of
   very many classes they are SparseValues, which hold the shares above zero and read like an array;
 * thresholds lie between values of the table, or are values of a table of some type of float (``cuts_at``); then rows
@@ -39,6 +42,7 @@ NO_MAP = np.zeros(1, np.int64)
 NO_LEVELS = np.zeros(0, np.int32)
 ONE_A_LEAF = np.zeros(0, np.uint32)
 NO_SHARES = np.zeros(0)
+NO_JOINS = np.zeros(0, np.int32)
 BY_CHILD, BY_SHARE = 0, 1  # policies
 
 
@@ -98,6 +102,7 @@ class Trees(NamedTuple):
     surrogates: Surrogates = NO_SURROGATES
     cuts_at: Between | AtFloats = BETWEEN_VALUES
     adds_both: bool = False  # of two classes, both shares are averaged over many trees, as in scikit-learn
+    join: np.ndarray = NO_JOINS  # (m,) int32: the node that stands here too, -1 of one of its own; empty of trees
 
     @classmethod
     def of_leaves(cls, n_trees: int, width: int, policy: int = BY_CHILD, *, has_levels: bool = False) -> "Trees":
@@ -123,8 +128,14 @@ class Trees(NamedTuple):
 
     @property
     def n_leaves(self) -> int:
-        """Number of leaves of all trees."""
-        return int(np.count_nonzero(self.feature == LEAF))
+        """Number of leaves of all trees; those that join in a decision graph count once."""
+        is_leaf = self.feature == LEAF
+        return int(np.count_nonzero(is_leaf & (self.join < 0) if self.is_graph else is_leaf))
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether branches join."""
+        return len(self.join) > 0
 
     @property
     def is_binary(self) -> bool:
@@ -234,6 +245,8 @@ def _joined_surrogates(parts: list[Trees]) -> Surrogates:
 
 def one_tree(trees: Trees, t: int) -> Trees:
     """Return tree t alone, its ids counted from its root."""
+    if trees.is_graph:
+        return trees
     start, stop = int(trees.root[t]), int(trees.root[t + 1])
     columns: dict[str, Any] = {name: np.asarray(getattr(trees, name)[start:stop]) for name in _BY_NODE}
     if trees.is_compact:
@@ -259,8 +272,8 @@ def joined(parts: list[Trees]) -> Trees | None:
     """Return the trees of several Trees end to end; None where there are none."""
     if len(parts) < 2:
         return parts[0] if parts else None
-    if any(part.is_compact for part in parts):
-        msg = "joining compact trees"
+    if any(part.is_compact or part.is_graph for part in parts):
+        msg = "joining compact trees, or graphs"
         raise AssertionError(msg)
     offsets = np.cumsum([0, *(part.n_nodes for part in parts)])
     columns: dict[str, Any] = {name: _end_to_end([getattr(part, name) for part in parts]) for name in _BY_NODE}
@@ -287,7 +300,7 @@ def _joined_ragged(parts: list[Trees], start_name: str, name: str) -> tuple[np.n
 
 
 def depths(trees: Trees) -> np.ndarray:
-    """Return the depth of every node, roots at 0; a pass per level."""
+    """Return the depth of every node, roots at 0; a pass per level. In a graph it is that of the longest way."""
     depth, is_binary = np.zeros(trees.n_nodes, np.int32), trees.has_two_children
     level = np.asarray(trees.root[:-1])
     d = 0
@@ -297,8 +310,18 @@ def depths(trees: Trees) -> np.ndarray:
         fan = np.full(len(inner), 2) if is_binary else trees.right[inner] - trees.left[inner] + 1
         first = np.repeat(trees.left[inner].astype(np.int64), fan)
         level = first + count_up(fan)
+        if trees.is_graph:
+            level = np.unique(nodes_at(trees, level))
         d += 1
-    return depth
+    return depth[nodes_at(trees, np.arange(trees.n_nodes))] if trees.is_graph else depth
+
+
+def nodes_at(trees: Trees, places: np.ndarray) -> np.ndarray:
+    """Return which node stands in each place: of a graph the one that is joined, of trees the place itself."""
+    if not trees.is_graph:
+        return places
+    joined_node = trees.join[places]
+    return np.where(joined_node >= 0, joined_node, places)
 
 
 def count_up(lengths: np.ndarray) -> np.ndarray:

@@ -49,6 +49,35 @@ def child_number(trees, node, x):
     return np.int64(trees.branch[trees.branch_start[node] + place])
 
 
+def ways_of(trees, node, x):
+    """Return the number of the child that each of many values goes to from a node, missing ones too; -1 where it stays.
+
+    In NumPy, for passes that go through a graph a node at a time.
+    """
+    lengths = [start[node + 1] - start[node] if len(start) > 1 else 0 for start in _starts(trees)]
+    n_cuts, n_branches, n_levels = lengths
+    if n_cuts or n_branches:
+        place = np.searchsorted(trees.cut[trees.cut_start[node] : trees.cut_start[node + 1]], x) if n_cuts else x
+        if not n_branches:
+            way = place
+        else:
+            known = (x == x) if n_cuts else (x >= 0) & (x < n_branches)
+            at = np.where(known, place, 0).astype(np.int64)
+            way = np.where(known, trees.branch[trees.branch_start[node] + at], -1)
+    elif n_levels:
+        own = trees.level[trees.level_start[node] : trees.level_start[node + 1]]
+        way = np.where(np.isin(x, own), 0, 1)
+    else:
+        way = np.where(x <= trees.threshold[node], 0, 1)
+    missing = np.int64(trees.missing_left[node])
+    absent = -1 if missing == STAYS else missing if n_cuts or n_branches else 1 - missing
+    return np.where(np.isnan(x) | (way < 0), absent, way).astype(np.int64)
+
+
+def _starts(trees):
+    return trees.cut_start, trees.branch_start, trees.level_start
+
+
 @inline
 def _is_plain(trees, node):
     """Tell whether ``missing_left`` of a node is 1 for the left child, and not the number of a child."""

@@ -38,7 +38,12 @@ class Level(NamedTuple):
 
 
 def depth_levels(trees: Trees) -> list[Level]:
-    """Return the levels of all trees, roots first; none below the deepest inner nodes."""
+    """Return the levels of all trees, roots first; none below the deepest inner nodes.
+
+    Decision graphs have none: what several nodes share would be counted once for each way to it.
+    """
+    if trees.is_graph:
+        raise ValueError("a decision graph has no subtrees: branches join; do this to the tree it was made of")
     levels, nodes, last = [], np.asarray(trees.root[:-1]), last_children(trees)
     while len(nodes):
         inner = nodes[trees.feature[nodes] != LEAF]

@@ -61,8 +61,8 @@ class OneTree(Prunable):
 
     def decision_path(self, X: Any, check_input: bool = True) -> Any:
         """Return a SciPy CSR matrix (rows, nodes) with ones at the nodes that a row passes."""
-        leaves = self.apply(X)
-        return self.tree_.paths(leaves)
+        table = self.table_of(X)
+        return self.tree_.paths_of(table, self.n_jobs)
 
     def get_depth(self) -> int:
         """Return the number of tests on the longest path."""
