@@ -29,6 +29,7 @@ class MixLeaves(NamedTuple):
     value_of_node: np.ndarray  # (m, width) float64
     out: np.ndarray  # (n, width) float64: added to
     leaf: np.ndarray  # (n,) int64 out: where the largest part ends
+    seen: np.ndarray  # (n, columns) uint8 out: which values of a row are looked at; (0, 0) where nobody asks
     waiting: np.ndarray  # (workers, m) int64 scratch: nodes
     parts: np.ndarray  # (workers, m) float64 scratch
     counter: np.ndarray
@@ -56,9 +57,11 @@ class MixLeaves(NamedTuple):
                         if weight > largest:
                             largest, self.leaf[row] = weight, node
                         continue
-                    x = np.float64(cells.flat[at + np.int64(trees.feature[node]) * cells.column_step])
-                    child = child_number(trees, node, x)
+                    feature = np.int64(trees.feature[node])
+                    child = child_number(trees, node, np.float64(cells.flat[at + feature * cells.column_step]))
                     if child >= 0:
+                        if len(self.seen) > 0:
+                            self.seen[row, feature] = 1
                         waiting[top], parts[top] = trees.left[node] + child, weight
                         top += 1
                     else:  # the first child is looked at first
@@ -98,28 +101,35 @@ def with_prior(said, prior):
     return (said[:, :-1] * cases + prior) / (cases + 1.0)
 
 
-def probabilities_of(table, trees, workers):
-    """Return the probability of each class for every row: those of its leaves and one case of the root's shares."""
-    return with_prior(said_by_leaves(table, trees, workers), trees.value[0])
+def probabilities_of(table, trees, workers, seen=None):
+    """Return the probability of each class for every row: those of its leaves and one case of the root's shares.
+
+    ``seen`` as of ``mixtures_of``.
+    """
+    return with_prior(said_by_leaves(table, trees, workers, seen), trees.value[0])
 
 
-def said_by_leaves(table, trees, workers):
+def said_by_leaves(table, trees, workers, seen=None):
     """Return for every row the shares of the classes in the leaves that it comes to, mixed, and their cases behind."""
     said = trees._replace(value=np.column_stack([trees.value, trees.weight]))
-    return mixtures_of(table, said, workers)[0]
+    return mixtures_of(table, said, workers, seen=seen)[0]
 
 
-def mixtures_of(table, trees, workers, tree=0, out=None):
-    """Return what the leaves of a tree say of every row, mixed, and the leaf of the row's largest part."""
+def mixtures_of(table, trees, workers, tree=0, out=None, seen=None):
+    """Return what the leaves of a tree say of every row, mixed, and the leaf of the row's largest part.
+
+    In ``seen`` (rows, columns), if given, ones are written where a value of a row is looked at.
+    """
     value_of_node, last = np.ascontiguousarray(node_values(trees)), last_children(trees)
     out = np.zeros((table.n_rows, value_of_node.shape[1])) if out is None else out
+    seen = np.zeros((0, 0), np.uint8) if seen is None else seen
     asked = as_asked(trees, table.bits)
     leaf, m = np.empty(table.n_rows, np.int64), int(trees.root[tree + 1] - trees.root[tree])
     for first, cells in table.row_blocks():
         threads = workers if cells.n_rows >= _BLOCK else 1
         waiting, parts = per_worker(threads, m, np.int64), per_worker(threads, m)
         rows = slice(first, first + cells.n_rows)
-        root, counter = int(trees.root[tree]), np.zeros(1, np.int64)
-        task = MixLeaves(cells, asked, root, last, value_of_node, out[rows], leaf[rows], waiting, parts, counter)
+        given, found = (cells, asked, int(trees.root[tree]), last, value_of_node), (out[rows], leaf[rows], seen[rows])
+        task = MixLeaves(*given, *found, waiting, parts, np.zeros(1, np.int64))
         launch_heeding(task, threads, cells.n_rows * _STEPS_A_ROW)
     return out, leaf

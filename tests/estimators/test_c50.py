@@ -250,3 +250,31 @@ def test_compact_keeps_what_probabilities_are_made_of():
     model = C50Classifier().fit(X, y)
     before = model.predict_proba(X)
     assert np.array_equal(model.compact().predict_proba(X), before)
+
+
+def looked_at(trees, node, row, seen):
+    """Mark the columns whose values a row is asked for below a node."""
+    f = trees.feature[node]
+    if f < 0:
+        return
+    children = np.arange(trees.left[node], trees.right[node] + 1)
+    if not np.isnan(row[f]):
+        seen[f] = True
+        has_map = len(trees.branch_start) > 1 and trees.branch_start[node + 1] > trees.branch_start[node]
+        v = trees.branch[trees.branch_start[node] + int(row[f])] if has_map else int(row[f] > trees.threshold[node])
+        children = children[[v]]
+    for child in children:
+        if trees.share[child] > 0 or len(children) == 1:
+            looked_at(trees, child, row, seen)
+
+
+@pytest.mark.parametrize("gone", [0.0, 0.2])
+def test_usage_is_the_share_of_rows_whose_values_are_looked_at(gone):
+    X, y, kinds, n_levels = noisy(3, gone=gone)
+    weight = np.arange(len(y)) % 3
+    model = C50Classifier().fit(framed(X, kinds, n_levels), y, sample_weight=weight)
+    seen = np.zeros(X.shape, bool)
+    for row, own in zip(X, seen, strict=True):
+        looked_at(model.trees_, 0, row, own)
+    assert model.n_leaves_ > 3
+    assert model.feature_usage_.tolist() == pytest.approx((weight @ seen / weight.sum()).tolist())

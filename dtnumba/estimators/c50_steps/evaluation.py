@@ -11,8 +11,6 @@ from dtnumba.prediction.confident_votes import votes_of_trees
 from dtnumba.rules.c50.make_rules import votes_of
 from dtnumba.rules.c50.votes import said_of, voters_of
 from dtnumba.rules.layout import as_asked, body_of, holds
-from dtnumba.rules.paths import test_of
-from dtnumba.trees.layout import LEAF, last_children
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,9 +42,8 @@ def evaluated(
             _mark_rules(seen, rules[t], table)
             votes[np.arange(n), label] += sure
         elif len(trees) == 1:
-            shares = c50_shares(table, tree, workers)
+            shares = c50_shares(table, tree, workers, seen)
             label = shares.argmax(axis=1) if rule is None else rule.codes(shares)
-            _mark_tree(seen, tree, table)
         else:
             own = votes_of_trees(table, tree, workers, seen=seen)
             label = own.argmax(axis=1)
@@ -58,7 +55,7 @@ def evaluated(
     learned: dict[str, Any] = {
         "trial_errors_": np.array(errors),
         "trial_costs_": np.array(costs),
-        "feature_usage_": (weight[:, None] * seen).sum(axis=0) / total,
+        "feature_usage_": np.array([np.bincount(column, weight, 2)[1] for column in seen.T]) / total,
         "errors_": float(weight[label != codes].sum()),
         "n_cases_": total,
     }
@@ -99,23 +96,3 @@ def _mark_rules(seen: NDArray[np.uint8], rules: Rules, table: Table) -> None:
         for test in body_of(rules, r):
             seen[is_in, test.feature] = 1
 
-
-def _mark_tree(seen: NDArray[np.uint8], trees: Trees, table: Table) -> None:
-    """Mark the columns whose values each row is asked for on its way down a tree."""
-    last = last_children(trees)
-    columns: dict[int, NDArray[np.float64]] = {}
-    waiting = [(0, np.arange(len(seen)))]
-    while waiting:
-        node, rows = waiting.pop()
-        feature = int(trees.feature[node])
-        if feature == LEAF or not len(rows):
-            continue
-        if feature not in columns:
-            columns[feature] = table.column(feature)
-        x = columns[feature][rows]
-        is_gone = np.isnan(x)
-        seen[rows[~is_gone], feature] = 1
-        for child in range(int(trees.left[node]), int(last[node]) + 1):
-            test = test_of(trees, node, child, table.n_levels)._replace(missing=False)
-            own = holds(as_asked([test], trees.cuts_at, table.bits)[0], x)
-            waiting.append((child, rows[own | is_gone] if trees.share[child] > 0 else rows[own]))
