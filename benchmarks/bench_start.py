@@ -22,7 +22,7 @@ FIRST = {
 OTHERS = (
     *("ExtraTreesRegressor", "ExtraTreeClassifier", "ExtraTreeRegressor", "C45Classifier", "ID3Classifier"),
     *("CHAIDClassifier", "CHAIDRegressor", "RuleSetClassifier", "DecisionListClassifier"),
-    *("MARSClassifier", "MARSRegressor"),
+    *("MARSClassifier", "MARSRegressor", "OptimalTreeClassifier", "OptimalTreeRegressor"),
 )
 # What these took on 2026-11-19, in imports of NumPy and Numba by the same machine: slower machines do both more slowly.
 KEPT = {

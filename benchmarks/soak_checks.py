@@ -136,7 +136,8 @@ def shuffled_rows(case, model):
 def repeated_rows(case, model):
     """A row of weight k is k rows, where nothing counts rows: no limits, no bins, no draws."""
     given = case.kind.parameters | case.parameters
-    counting = {"max_bins", "min_samples_leaf", "min_samples_split", "prune", "min_impurity_decrease", "n_folds"}
+    counting = {"max_bins", "min_samples_leaf", "min_samples_split", "prune", "min_impurity_decrease", "n_folds",
+                "thresholds"}  # fmt: skip
     binning = "CHAID" in case.kind.name or case.kind.name == "DecisionListClassifier"
     if case.kind.weight != "whole" or _draws_rows(case) or counting & set(given) or binning or not case.kind.of_classes:
         return
@@ -243,6 +244,32 @@ def monotone(case, model):
             demand((steps >= -1e-9 * scale).all(), f"predictions are not monotonic in column {f}")
 
 
+def interrupted(case, model):
+    """A search that is stopped anywhere has a tree that loses what it says, and a bound that holds."""
+    if not hasattr(model, "lower_bound_"):
+        return
+    draw, calls = np.random.default_rng([case.seed, 2]), []
+    last, seconds = int(draw.integers(0, 4)), float(draw.choice([0.0, 0.02, 0.1]))
+
+    def stop(progress):
+        calls.append(progress.seconds)
+        return len(calls) <= last
+
+    said = {"max_seconds": seconds} if draw.random() < 0.5 else {"verbose": stop}
+    depth = case.kind.parameters["max_depth"] + int(draw.integers(0, 2)) * 2
+    halted = fitted(case, n_jobs=1, max_depth=depth, **said)
+    steps, close = halted.history_, 1e-9 * max(abs(halted.objective_), 1e-300)
+    demand(halted.lower_bound_ <= halted.objective_, "the bound is above the objective")
+    demand((np.diff(steps[:, 1]) <= 0).all(), "the objective rises")
+    demand((np.diff(steps[:, 2]) >= 0).all(), "the bound falls")
+    demand(halted.depth_ <= depth, f"depth {halted.depth_}")
+    if depth == case.kind.parameters["max_depth"]:
+        demand(halted.objective_ >= model.lower_bound_ - close, "a halted search finds what is proven not to be")
+        demand(halted.lower_bound_ <= model.objective_ + close, "a halted search proves what is not so")
+    check(halted.trees_, case.X.shape[1])
+
+
 CHECKS = (
     arrays_are_trees, probabilities, leaves, batches, pickled, limits, monotone, threads, shuffled_rows, repeated_rows,
+    interrupted,
 )  # fmt: skip

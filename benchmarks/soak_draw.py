@@ -36,6 +36,7 @@ TARGETS = {
 }
 SEVERAL = {"pairs": "few", "outputs": "normal"}  # targets of several outputs, and of one
 WEIGHTS = ("none", "none", "whole", "real", "tiny", "wide")
+SEARCHING = {"OptimalTreeClassifier", "OptimalTreeRegressor"}  # whose work grows with powers of cuts
 MOST_CELLS, MOST_SUMS = 1_500_000, 3_000_000  # of a table; of rows times columns times classes / 50
 
 
@@ -162,6 +163,10 @@ def _kind(seed, *, small):
         target = SEVERAL[target]  # mostly: that it is refused has been seen
     if parameters.get("prune") == "critical_value":
         parameters["prune"] = dtnumba.pruners.CriticalValue(float(draw.choice([0.01, 0.1])))
+    if name in SEARCHING:
+        parameters["max_depth"] = int(draw.integers(1, 3 if small else 4))
+        if small or draw.random() < 0.5:
+            parameters["thresholds"] = int(draw.choice([1, 5]))
     has_peer = hasattr(sklearn.ensemble, name) or hasattr(sklearn.tree, name)
     if draw.random() < 0.4 * has_peer:
         parameters = {one: value for one, value in parameters.items() if one in PEERS and _is_peers(value)}
@@ -191,7 +196,7 @@ def _is_peers(value):
 def drawn_case(kind, seed, *, small):
     """Draw a table of a kind, and the parameters that depend on it."""
     draw = np.random.default_rng([seed, 1])
-    n, p = _shape(draw, small=small)
+    n, p = _shape(draw, small=small or kind.name in SEARCHING)
     columns, levels = [], []
     for f in range(p):
         name = COLUMNS[draw.integers(len(COLUMNS))] if f < 40 else "normal"

@@ -4,6 +4,7 @@
 * One tree of random thresholds: ExtraTreeClassifier, ExtraTreeRegressor.
 * Many trees, of rows drawn at random: RandomForestClassifier, RandomForestRegressor.
 * Many trees, of random thresholds: ExtraTreesClassifier, ExtraTreesRegressor.
+* Trees that are proven best: OptimalTreeClassifier, OptimalTreeRegressor.
 * Quinlan's learners: ID3Classifier, C45Classifier, C50Classifier.
 * Wide trees, each node split by a test of significance: CHAIDClassifier, CHAIDRegressor.
 * Sums of hinges, smooth in the large: MARSRegressor, MARSClassifier.
@@ -73,6 +74,8 @@ if TYPE_CHECKING:
     from dtnumba.estimators.mars import MARSClassifier as MARSClassifier
     from dtnumba.estimators.mars import MARSRegressor as MARSRegressor
     from dtnumba.estimators.model_file import load as load
+    from dtnumba.estimators.optimal import OptimalTreeClassifier as OptimalTreeClassifier
+    from dtnumba.estimators.optimal import OptimalTreeRegressor as OptimalTreeRegressor
     from dtnumba.estimators.rule_set import RuleSetClassifier as RuleSetClassifier
     from dtnumba.estimators.warm_up import warmup as warmup
     from dtnumba.figures.plot import plot as plot
@@ -100,6 +103,8 @@ _HOME = {
     "ModelFileError": "model_files.container",
     "NotFittedError": "estimators.bases.estimator",
     "Progress": "runtime.progress",
+    "OptimalTreeClassifier": "estimators.optimal",
+    "OptimalTreeRegressor": "estimators.optimal",
     "RandomForestClassifier": "estimators.forest",
     "RandomForestRegressor": "estimators.forest",
     "RuleSetClassifier": "estimators.rule_set",

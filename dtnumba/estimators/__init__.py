@@ -10,6 +10,7 @@ c50_steps      its trials, rules and winnowing, and what they say of rows
 chaid          CHAIDClassifier, CHAIDRegressor
 mars           MARSRegressor, MARSClassifier
 spline_parameters  what they are asked for
+optimal        OptimalTreeClassifier, OptimalTreeRegressor
 rule_set       RuleSetClassifier
 decision_list  DecisionListClassifier
 from_sklearn   trees and forests of scikit-learn as models of this package

@@ -226,6 +226,11 @@ _TRIALS_AT_TIMES = {
     "utility_errors_": _is_of_rules,
     "confusion_": _is_of_classes,
 }
+_PROVEN = {
+    **dict.fromkeys(("loss_", "objective_", "lower_bound_", "gap_", "is_optimal_"), _is_number),
+    "n_explored_": _is_count,
+    "history_": _is_array,
+}
 
 _TREE_OF_CLASSES = _Stores("decision_tree", _SEEN | _CLASSES | _TREE | _GROWN, _NAMES | _CHOSEN)
 _TREE_OF_NUMBERS = _Stores("decision_tree", _SEEN | _TREE | _GROWN, _NAMES | _CHOSEN)
@@ -247,6 +252,8 @@ LEARNERS = {
     "ID3Classifier": _Stores("id3", _SEEN | _CLASSES | _TREE, _NAMES),
     "MARSClassifier": _Stores("mars", _SEEN | _CLASSES | _SPLINES | _LOGISTIC, _NAMES | {"cv_rsq_": _is_array}),
     "MARSRegressor": _Stores("mars", _SEEN | _SPLINES | _SQUARES, _NAMES | {"cv_rsq_": _is_array}),
+    "OptimalTreeClassifier": _Stores("optimal", _SEEN | _CLASSES | _TREE | _PROVEN, _NAMES),
+    "OptimalTreeRegressor": _Stores("optimal", _SEEN | _TREE | _PROVEN, _NAMES),
     "RandomForestClassifier": _FOREST_OF_CLASSES,
     "RandomForestRegressor": _FOREST_OF_NUMBERS,
     "RuleSetClassifier": _Stores("rule_set", _SEEN | _CLASSES | _RULES, _NAMES),

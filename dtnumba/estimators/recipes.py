@@ -124,6 +124,10 @@ _RECIPES = [
     Recipe("CHAIDRegressor", "a number", _categories(0, 3)),
     Recipe("MARSClassifier", "classes", _classes(3, max_degree=2)),
     Recipe("MARSRegressor", "a number", _numbers(max_degree=2)),
+    Recipe("OptimalTreeClassifier", "two classes", _classes(2)),
+    Recipe("OptimalTreeClassifier", "three classes", _classes(3)),
+    Recipe("OptimalTreeClassifier", "two classes, by categories", _categories(2, _COLUMNS)),
+    Recipe("OptimalTreeRegressor", "a number", _numbers(max_depth=2)),
     Recipe("RuleSetClassifier", "classes", _classes(3)),
     Recipe("DecisionListClassifier", "two classes", _categories(2, _COLUMNS)),
 ]  # fmt: skip

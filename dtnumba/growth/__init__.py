@@ -11,6 +11,7 @@ categories     the best split of a node on categories
 binary         two children a node: the fast growth of CART, and of the trees of forests
 multiway       any number of children: C4.5, ID3, missing-value policies, intervals, ranges
 forest         many trees: rows drawn, trees grown on all workers
+optimal        the best tree of all, proven, or the best so far with a bound
 chaid          merged categories and tests by significance
 mars           terms of hinges, added and taken away
 

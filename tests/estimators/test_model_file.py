@@ -78,6 +78,11 @@ CASES = {
         ({"missing": "indicator", "max_degree": 2, "allowed": [[0, 2], [1, 3]]}, X, Z),
         ({"missing": "indicator", "penalty": -1, "linear_features": [1]}, MIXED, np.stack([Z, -Z], axis=1)),
     ],
+    "OptimalTreeClassifier": [
+        ({"max_depth": 2}, X, Y),
+        ({"max_depth": 2, "objective": "bound", "costs": [[0, 1, 2], [3, 0, 1], [2, 2, 0]]}, MIXED, Y),
+    ],
+    "OptimalTreeRegressor": [({"max_depth": 2, "thresholds": 5, "complexity": 0.01}, MIXED, Z)],
     "RandomForestClassifier": [
         (FEW, X, Y),
         (FEW | {"voting": "hard", "class_weight": "balanced_subsample"}, MIXED, Y),

@@ -86,6 +86,7 @@ KEPT = {
     "RandomForestRegressor": 157,
     "C45Classifier": 127,
     "C50Classifier": 127,
+    "OptimalTreeClassifier": 57,
 }
 
 

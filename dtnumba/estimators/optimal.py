@@ -1,0 +1,385 @@
+"""Trees that are proven best: OptimalTree, for classes and for numbers."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dtnumba.estimators.bases.docs import documented
+from dtnumba.estimators.bases.estimator import Regressor
+from dtnumba.estimators.bases.fit import Learner, predicting
+from dtnumba.estimators.bases.one_tree import ClassTree, OneTree
+from dtnumba.estimators.bases.parameters import (
+    CATEGORICAL_FEATURES,
+    CLASS_WEIGHT,
+    COSTS,
+    N_JOBS,
+    SHARE,
+    Legal,
+    integer,
+    is_real,
+    number,
+    one_of,
+    parameter,
+    whole,
+)
+from dtnumba.growth.optimal.columns import columns_of
+from dtnumba.growth.optimal.objectives import class_objective, number_objective
+from dtnumba.growth.optimal.to_trees import Described, to_trees
+from dtnumba.growth.optimal.train import SearchLimits, count_tests, find_tree
+from dtnumba.prediction.tree_view import TreeView
+from dtnumba.runtime.progress import Monitor
+from dtnumba.runtime.side_by_side import expecting
+from dtnumba.tables.categories import FROM_DTYPE
+from dtnumba.tables.weights import fixed_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from dtnumba.estimators.bases.fit import TrainingData
+    from dtnumba.growth.optimal.objectives import Objective
+    from dtnumba.tables.weights import Weights
+
+_DEEPEST = 10
+_MUCH = 1 << 40  # steps: a search may take any time, so Ctrl-C and limits are listened for
+_THRESHOLDS = Legal(
+    lambda value: value == "exact" if isinstance(value, str) else value is not None and integer(1).holds(value),
+    "the str 'exact' or an int in the range [1, inf)",
+)
+_SECONDS = Legal(lambda value: value is None or (is_real(value) and value >= 0), "a number of 0 or more, or None")
+_START = Legal(lambda value: value is None or str(value) == "greedy", "the str 'greedy' or None")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OptimalParams:
+    """Parameters of optimal trees.
+
+    Parameters
+    ----------
+    max_depth : int
+        Longest path from the root to a leaf.
+    max_nodes : int or None
+        Most tests in the tree; None: as many as the depth allows.
+    min_samples_leaf : int
+        Fewest rows of a leaf.
+    complexity : float
+        What each test costs, in units of ``complexity_unit``.
+    complexity_unit : "root" or "rows"
+        "root": a share of what a tree of one leaf loses. "rows": a share of the weight of all rows, which for errors is
+        a share of the rows.
+    categorical_features : "from_dtype", list of names or indices, boolean mask or None
+        Which columns are categories. Up to 8 levels are divided in all ways; of more, one is parted from the others.
+    thresholds : "exact" or int
+        "exact": every cut between two values of a number. An int: at most so many a column, after equal shares of rows.
+    max_seconds : float or None
+        Stop the search after so long, and keep the best tree so far. Seconds of compiling do not count.
+    max_gap : float
+        Stop where no tree is better than the one found by more than this share of its objective.
+    start : "greedy" or None
+        "greedy": look along the most promising tests first, so that good trees come early. None: search at once.
+    verbose : int or callable
+        1: say so where code is compiled first. A function is called while the search runs, and stops it by False.
+    n_jobs : int or None
+        Threads of predictions; None is every core, but one inside a worker of another pool.
+
+    """
+
+    max_depth: int = parameter(3, whole(1, _DEEPEST))
+    max_nodes: int | None = parameter(None, integer(0))
+    min_samples_leaf: int = parameter(1, whole(1, 1 << 30))
+    complexity: float = parameter(0.0, number(0.0, math.inf))
+    complexity_unit: str = parameter("root", one_of("root", "rows"))
+    categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009  a field
+    thresholds: Any = parameter("exact", _THRESHOLDS)  # noqa: RUF009
+    max_seconds: float | None = parameter(None, _SECONDS)
+    max_gap: float = parameter(0.0, number(0.0, 1.0))
+    start: str | None = parameter("greedy", _START)
+    verbose: Any = parameter(0, Legal(lambda value: callable(value) or value in {0, 1}, "0, 1 or a function"))  # noqa: RUF009
+    n_jobs: int | None = parameter(None, N_JOBS)
+
+
+class BestTree(NamedTuple):
+    """The best tree of a fit, in the caller's units."""
+
+    tree: list[tuple[int, int]]
+    loss: float
+    objective: float
+    lower: float
+    explored: int
+    history: list[tuple[float, float, float]]
+
+
+def unrounded(best: BestTree, loss: float) -> BestTree:
+    """Return what a tree loses that the search, which rounds down what is no whole number, found to lose a bit less."""
+    objective = best.objective + max(0.0, loss - best.loss)
+    lower = objective if best.lower >= best.objective else best.lower
+    history = [
+        (seconds, max(one, objective), lower if bound == best.lower else bound) for seconds, one, bound in best.history
+    ]
+    return best._replace(loss=loss, objective=objective, lower=lower, history=history)
+
+
+class OptimalTree(Learner):
+    """One tree that no other of its size beats.
+
+    Attributes
+    ----------
+    loss_ : float
+        What the tree loses on the rows of ``fit``: the weight of wrong labels, their cost, or the squares.
+    objective_, lower_bound_ : float
+        The loss and the price of all tests; and what every tree loses at least.
+    gap_ : float
+        How much better a tree might be, as a share of ``objective_``; 0 where the tree is proven best.
+    is_optimal_ : bool
+        Whether it is.
+    n_explored_ : int
+        Sets of rows for which the best tree was looked for.
+    history_ : array of shape (steps, 3)
+        Seconds, objective and lower bound whenever one of the two got better.
+
+    """
+
+    _is_of_one_output = True
+    _objective_of: Callable[..., Objective]
+    _describer: Callable[..., Callable[[Any], Described]]
+
+    max_depth: int
+    max_nodes: int | None
+    min_samples_leaf: int
+    complexity: float
+    complexity_unit: str
+    thresholds: Any
+    max_seconds: float | None
+    max_gap: float
+    start: str | None
+    verbose: Any
+    objective: str
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the best tree; see ``Learner.fit``. Ctrl-C keeps the best so far, and then raises KeyboardInterrupt."""
+        data = self._read(X, y, sample_weight)
+        seconds = None if self.max_seconds is None else float(self.max_seconds)
+        monitor = Monitor(self.verbose, seconds, 1, _MUCH)
+        self._learn(data.table, **self._learned_under(data, monitor))
+        if monitor.error is not None:
+            raise monitor.error
+        return self
+
+    def _learned_under(self, data: TrainingData, monitor: Monitor) -> dict[str, Any]:
+        """Return what the model learns until the monitor stops the search."""
+        table, outcome = data.table, data.outcome
+        weights = fixed_weights(self.row_weights(outcome, data.weight), table.n_rows)
+        kept = np.asarray(weights.kept, np.int64)
+        columns = columns_of(table, kept, None if self.thresholds == "exact" else int(self.thresholds))
+        goal = self._objective_of(data, weights, self._price(weights))
+        deepest = int(self.max_depth)
+        most = (1 << deepest) - 1 if self.max_nodes is None else int(self.max_nodes)
+        limits = SearchLimits(deepest, most, int(self.min_samples_leaf), float(self.max_gap), self.start)
+        with expecting(predicting(table, outcome)):
+            best = self._best(data, columns, goal, limits, monitor)
+        trees = to_trees(best.tree, columns, len(kept), self._describer(data, weights, kept))
+        if self.objective not in {"error", "bound"}:
+            best = unrounded(best, math.fsum((trees.weight * trees.impurity)[trees.feature < 0]))
+        return {
+            **self._learned_from(outcome, data.class_costs),
+            "tree_": TreeView(trees, table.n_features, outcome.sizes),
+            "loss_": best.loss,
+            "objective_": best.objective,
+            "lower_bound_": best.lower,
+            "gap_": (best.objective - best.lower) / best.objective if best.objective > best.lower else 0.0,
+            "is_optimal_": best.lower >= best.objective,
+            "n_explored_": best.explored,
+            "history_": np.array(best.history),
+        }
+
+    def path(self, complexities: Any, X: Any, y: Any, sample_weight: Any = None) -> list[Self]:
+        """Return the optimal trees along a range of complexities: what cost-complexity pruning finds part of.
+
+        Parameters
+        ----------
+        complexities : sequence of float
+            Values of ``complexity``, in its unit.
+        X, y, sample_weight : arrays
+            As in ``fit``. The estimator stays as it is.
+
+        """
+        models = []
+        for complexity in complexities:
+            model = copy.copy(self)
+            model.complexity = float(complexity)
+            models.append(model.fit(X, y, sample_weight))
+        return models
+
+    def _best(
+        self, data: TrainingData, columns: Any, goal: Objective, limits: SearchLimits, monitor: Monitor
+    ) -> BestTree:
+        found = find_tree(columns, goal, limits, monitor)
+        n_tests, unit = count_tests(found.tree), goal.unit
+        history = [(seconds, upper * unit, lower * unit) for seconds, upper, lower in found.history]
+        loss, objective = (found.upper - n_tests * goal.price) * unit, found.upper * unit
+        return BestTree(found.tree, loss, objective, found.lower * unit, found.explored, history)
+
+    def _price(self, weights: Weights) -> Callable[[float], float]:
+        share, total = float(self.complexity), weights.total
+        return lambda root: share * (root if self.complexity_unit == "root" else total)
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class OptimalTreeClassifier(OptimalTree, ClassTree, OptimalParams):
+    """The tree of classes that loses least, of all trees of a depth and a number of tests.
+
+    Parameters
+    ----------
+    objective : "error", "gini", "entropy" or "bound"
+        What is least: the weight of wrong labels or their cost, or how mixed the leaves are. "bound": the bound on the
+        true error of ``risk_bound``, by which larger trees must pay for their size.
+    delta : float
+        With ``objective="bound"``: it holds with probability 1 - delta.
+    class_weight : dict, "balanced" or None
+        Weight of each class, multiplied into the rows' weights.
+    costs : array of shape (classes, classes), dict or None
+        What it costs to call a row of one class (row) another (column); with ``objective="error"``.
+
+    Examples
+    --------
+    >>> from dtnumba import OptimalTreeClassifier
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "no"]
+    >>> tree = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    >>> tree.loss_, tree.is_optimal_, tree.predict([[0, 1], [1, 1]]).tolist()
+    (0.0, True, ['yes', 'no'])
+
+    """
+
+    objective: str = parameter("error", one_of("error", "gini", "entropy", "bound"))
+    delta: float = parameter(0.05, SHARE)
+    class_weight: Any = parameter(None, CLASS_WEIGHT)  # noqa: RUF009  a field
+    costs: Any = parameter(None, COSTS)  # noqa: RUF009
+
+    priors = None
+
+    @property
+    def criterion(self) -> str:
+        """The criterion whose values the nodes show as impurity."""
+        return "error" if self.objective == "bound" else self.objective
+
+    def check_params(self) -> None:
+        """Raise where a parameter is not legal, or two of them are not together."""
+        super().check_params()
+        if self.costs is not None and self.objective not in {"error", "bound"}:
+            raise ValueError(f"objective={self.objective!r} knows no costs: pass objective='error', or costs=None")
+        if self.objective == "bound" and (self.complexity or self.max_gap):
+            raise ValueError("objective='bound' says what tests cost: leave out complexity and max_gap")
+
+    def _best(
+        self, data: TrainingData, columns: Any, goal: Objective, limits: SearchLimits, monitor: Monitor
+    ) -> BestTree:
+        if self.objective != "bound":
+            return super()._best(data, columns, goal, limits, monitor)
+        return self._least_bound(data, columns, goal, limits, monitor)
+
+    def _least_bound(
+        self, data: TrainingData, columns: Any, goal: Objective, limits: SearchLimits, monitor: Monitor
+    ) -> BestTree:
+        """Return the tree of the least bound on the true error: of each number of tests, the one of least errors."""
+        rule, d = data.class_costs.rule, data.table.n_features
+        highest = 1.0 if rule is None else float(rule.costs.max())
+        weight = float(fixed_weights(self.row_weights(data.outcome, data.weight), data.table.n_rows).total)
+        symbol = math.log2(d + data.outcome.sizes[0] + 1)
+
+        def price(n_tests: int) -> float:
+            return math.sqrt(((2 * n_tests + 2) * symbol + math.log(2.0 / self.delta)) / (2.0 * weight))
+
+        best: BestTree | None = None
+        lower, explored, history = math.inf, 0, list[tuple[float, float, float]]()
+        for n_tests in range(min(limits.tests, (1 << limits.depth) - 1) + 1):
+            if best is not None and (price(n_tests) >= best.objective or monitor.stopped):
+                lower = min(lower, price(n_tests)) if price(n_tests) < best.objective else lower
+                break
+            most = None if best is None else math.ceil((best.objective - price(n_tests)) * weight * highest / goal.unit)
+            found = find_tree(columns, goal, limits._replace(tests=n_tests, upper=most), monitor)
+            explored += found.explored
+            if found.tree:
+                objective = found.upper * goal.unit / (weight * highest) + price(n_tests)
+                if best is None or objective < best.objective:
+                    best = BestTree(found.tree, found.upper * goal.unit, objective, 0.0, 0, history)
+                    history.append((found.history[-1][0], objective, price(0)))
+            lower = min(lower, found.lower * goal.unit / (weight * highest) + price(n_tests))
+        assert best is not None  # a leaf is found first
+        return best._replace(lower=min(lower, best.objective), explored=explored)
+
+    def _objective_of(self, data: TrainingData, weights: Weights, price: Any) -> Objective:
+        codes, rule = data.outcome.codes[weights.kept, 0], data.class_costs.rule
+        costs = None if rule is None else rule.costs
+        return class_objective(codes, data.outcome.sizes[0], weights, self.criterion, costs, price)
+
+    def _describer(self, data: TrainingData, weights: Weights, kept: NDArray[np.int64]) -> Callable[[Any], Described]:
+        codes, counts = data.outcome.codes[kept, 0], weights.integers[kept]
+        n_classes, rule = data.outcome.sizes[0], data.class_costs.rule
+
+        def describe(rows: NDArray[np.int64]) -> Described:
+            sums = np.zeros(n_classes, np.int64)
+            np.add.at(sums, codes[rows], counts[rows])
+            shares = sums / sums.sum()
+            if self.criterion == "error":
+                impurity = float(1.0 - shares.max() if rule is None else (shares @ rule.costs).min())
+            elif self.objective == "gini":
+                impurity = float(1.0 - (shares**2).sum())
+            else:
+                impurity = -float(sum(share * math.log2(share) for share in shares if share > 0))
+            return Described(shares, float(sums.sum()) * weights.unit, impurity)
+
+        return describe
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class OptimalTreeRegressor(OptimalTree, OneTree, Regressor, OptimalParams):
+    """The tree of numbers that loses least, of all trees of a depth and a number of tests.
+
+    Parameters
+    ----------
+    objective : "squared_error"
+        What is least: the squares about the means of the leaves.
+
+    Examples
+    --------
+    >>> from dtnumba import OptimalTreeRegressor
+    >>> tree = OptimalTreeRegressor(max_depth=1).fit([[1], [2], [8], [9]], [1.0, 1.0, 5.0, 6.0])
+    >>> tree.loss_, tree.predict([[0], [10]]).tolist()
+    (0.5, [1.0, 5.5])
+
+    """
+
+    objective: str = parameter("squared_error", one_of("squared_error"))
+
+    @property
+    def criterion(self) -> str:
+        """The criterion whose values the nodes show as impurity."""
+        return self.objective
+
+    def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:
+        """Return the value of every row's leaf."""
+        table = self.table_of(X)
+        return self.tree_.numbers(table, self.n_jobs)[:, 0]
+
+    def _objective_of(self, data: TrainingData, weights: Weights, price: Any) -> Objective:
+        return number_objective(data.outcome.y[:, 0], weights, price)
+
+    def _describer(self, data: TrainingData, weights: Weights, kept: NDArray[np.int64]) -> Callable[[Any], Described]:
+        y, counts = data.outcome.y[kept, 0], weights.integers[kept] * weights.unit
+
+        def describe(rows: NDArray[np.int64]) -> Described:
+            own, weight = y[rows], counts[rows]
+            total = float(weight.sum())
+            mean = float(np.clip(math.fsum(weight * own) / total, own.min(), own.max()))
+            return Described(np.array([mean]), total, math.fsum(weight * (own - mean) ** 2) / total)
+
+        return describe

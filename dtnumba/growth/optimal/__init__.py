@@ -1,0 +1,18 @@
+"""The best tree of a depth and a number of tests, proven, or the best so far with a bound.
+
+columns            features as ordered columns of small numbers
+losses             what a leaf loses, as a whole number
+objectives         losses made ready: whole numbers a row, and their unit
+rule               what trees are allowed, and which column is tried first
+known_sets         sets of rows that were solved
+bit_rows           rows as bits
+two_levels         the best tree of two levels over columns of 0 and 1
+bit_search         branch and bound above it
+bit_job            the memory of that search
+sorted_rows        rows in the order of each column
+sorted_two_levels  the best tree of two levels over ordered columns
+sorted_search      the search over ordered columns: ranges of cuts are halved and skipped
+sorted_job         the memory of that search
+train              columns and a loss to the best tree, under limits
+to_trees           tests that were found to Trees
+"""

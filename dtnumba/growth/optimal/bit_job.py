@@ -1,0 +1,125 @@
+"""Columns of 0 and 1 made ready for their search: rows as bits, and the memory of all levels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.growth.optimal.bit_rows import BitRows, Counted, Summed
+from dtnumba.growth.optimal.bit_search import BitJob, Frames, search
+from dtnumba.growth.optimal.known_sets import Known
+from dtnumba.growth.optimal.rule import N_LEVEL_STATE
+from dtnumba.growth.optimal.two_levels import Pairs, two_below
+from dtnumba.runtime.addresses import code_for
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.growth.optimal.rule import TreeRule
+    from dtnumba.runtime.addresses import Code
+
+FEW_GROUPS = 32  # of rows of the same class and weight, counted as bits
+
+
+def bit_job(
+    columns: NDArray[np.uint8], groups: Any, values: Any, loss: Any, rule: TreeRule, worst: Any, places: int
+) -> BitJob:
+    """Return the search over ``columns`` (columns, rows) of 0 and 1.
+
+    Parameters
+    ----------
+    columns : array
+        The tests' outcomes: 1 for rows that go right.
+    groups : tuple or None
+        Of each row, the number of its group; and of each group, which sum it adds to and how much. None: ``values``.
+    values : array of shape (rows, sums), int64
+        What each row adds to each sum.
+    loss, rule : parts
+        What a leaf loses, and what trees are allowed.
+    worst : array
+        Of each group, what one row can lose at most; empty where nobody can say.
+    places : int
+        Sets of rows that are remembered.
+
+    """
+    n_columns, n_rows = columns.shape
+    group = np.zeros(n_rows, np.int64) if groups is None else groups[0]
+    n_groups = 1 if groups is None else len(groups[1])
+    order = np.argsort(group, kind="stable")
+    counts = np.bincount(group, minlength=n_groups)
+    words = -(-counts // 64)
+    start = np.concatenate([[0], np.cumsum(words)]).astype(np.int64)
+    n_words = max(int(start[-1]), 1)
+    first = np.concatenate([[0], np.cumsum(counts)])[:-1]
+    place = np.empty(n_rows, np.int64)
+    place[order] = np.arange(n_rows) - first[group[order]] + 64 * start[group[order]]
+    spread = np.zeros((n_columns + 1, 64 * n_words), np.uint8)
+    spread[:n_columns, place] = columns
+    spread[n_columns, place] = 1
+    words_of = np.packbits(spread, axis=1, bitorder="little").view(np.uint64)  # (columns + 1, words)
+    levels = max(rule.depth, 2)
+    bits = np.zeros((levels, n_words, n_columns), np.uint64)
+    valid = np.zeros((levels, n_words), np.uint64)
+    bits[0], valid[0] = words_of[:n_columns].T, words_of[n_columns]
+    starts = np.zeros((levels, n_groups + 1), np.int64)
+    starts[0] = start
+    row = np.zeros((levels, 64 * n_words), np.int64)
+    row[0, place] = np.arange(n_rows)
+    column = np.zeros((levels, n_columns), np.int64)
+    column[0] = np.arange(n_columns)
+    width = np.zeros(levels, np.int64)
+    width[0] = n_columns
+    rows = BitRows(bits, valid, starts, width, column, row)
+    if groups is None:
+        n_sums = values.shape[1]
+        value = np.zeros((levels, 64 * n_words, n_sums), np.int64)
+        value[0, place] = values
+        sums: Any = Summed(value)
+    else:
+        n_sums = int(groups[1].max()) + 1
+        sums = Counted(np.asarray(groups[1], np.int64), np.asarray(groups[2], np.int64))
+    shape = (n_columns,)
+    pairs = Pairs(
+        np.zeros((n_sums, n_columns), np.int64),
+        np.zeros(n_sums, np.int64),
+        np.zeros((n_sums, n_columns + 1), np.int64),
+        np.zeros((4, n_columns), np.int64),
+        np.zeros(shape, np.int64),
+        np.zeros(shape, np.int64),
+        np.zeros((2, n_columns), np.int64),
+        np.zeros((2, n_columns), np.int64),
+        *(np.zeros(4, np.int64) for _ in range(4)),
+    )
+    known = Known(
+        np.zeros((places, 2), np.uint64),
+        np.zeros(places, np.int64),
+        np.zeros(places, np.uint8),
+        np.zeros((levels, 2, n_words), np.uint64),
+        np.zeros((levels, 2, 3), np.int64),
+        np.zeros(levels, np.int64),
+        np.asarray(worst, np.int64),
+    )
+    size = 1 << rule.depth
+    frames = Frames(
+        np.zeros((levels, N_LEVEL_STATE), np.int64),
+        np.zeros((levels, n_columns), np.int64),
+        np.zeros(n_columns),
+        np.zeros((levels, 2, n_columns), np.int64),
+        np.zeros((levels, 2, n_words), np.uint64),
+        np.zeros((levels, 2, n_words), np.uint64),
+        np.zeros((levels, 2, 2), np.uint64),
+        words_of[:n_columns].copy(),
+        np.full((levels + 1, size), -1, np.int64),
+        np.full((levels + 1, size), -1, np.int64),
+        np.zeros(3, np.int64),
+        np.zeros(n_columns, np.int64),
+        np.zeros(2, np.int64),
+        np.zeros(1, np.int64),
+    )
+    return BitJob(rows, sums, loss, rule, pairs, known, frames, np.zeros(1, np.int64), 0)
+
+
+def bit_kernels(job: BitJob) -> tuple[Code, Code]:
+    """Return the codes of a search: of two levels, and of what is above them."""
+    return code_for(two_below, job), code_for(search, job)

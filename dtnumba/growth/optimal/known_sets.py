@@ -1,0 +1,94 @@
+# mypy: ignore-errors
+"""Sets of rows that were solved, by name: a table that forgets instead of growing, and the last ones, to compare."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba.runtime.instructions.bits import bit_count
+from dtnumba.runtime.kernels import inline, outlined
+
+
+class Known(NamedTuple):
+    """Bounds of sets of rows that were solved: a table in which new ones overwrite, and the last two of each level."""
+
+    key: np.ndarray  # (places, 2) uint64
+    bound: np.ndarray  # (places,) int64
+    is_exact: np.ndarray  # (places,) uint8
+    rows: np.ndarray  # (levels, 2, words) uint64
+    recent: np.ndarray  # (levels, 2, 3) int64: bound, depth, tests
+    turn: np.ndarray  # (levels,) int64
+    worst: np.ndarray  # (groups,) int64: what one row can lose at most; empty where nobody can say
+
+
+@inline
+def _mix(h, x):
+    h = (h ^ x) * np.uint64(0x9E3779B97F4A7C15)
+    return h ^ (h >> np.uint64(29))
+
+
+@outlined
+def name_set(seen, key):
+    """Write two words that name a set of rows."""
+    a, b = np.uint64(1), np.uint64(77)
+    for w in range(np.uint64(len(seen))):
+        a = _mix(a, seen[w])
+        b = _mix(b, seen[w] ^ np.uint64(0xD1B54A32D192ED03))
+    key[0], key[1] = a, b
+
+
+@inline
+def _key(name, depth, tests):
+    """Return two words that name a set of rows and what is asked of it."""
+    asked = np.uint64(depth * 1024 + tests)
+    return _mix(name[0] + asked, name[1]), _mix(name[1] ^ asked, name[0])
+
+
+@outlined
+def look_up(known, name, depth, tests):
+    """Return a bound on the loss of a set of rows, and whether it is the loss itself."""
+    a, b = _key(name, depth, tests)
+    place = a % np.uint64(len(known.bound))
+    if known.key[place, 0] == a and known.key[place, 1] == b:
+        return known.bound[place], known.is_exact[place] != 0
+    return np.int64(0), False
+
+
+@outlined
+def note(known, name, depth, tests, bound, is_exact):
+    """Keep a bound of a set of rows, in the place of whatever stands where its name falls."""
+    a, b = _key(name, depth, tests)
+    place = a % np.uint64(len(known.bound))
+    if known.key[place, 0] == a and known.key[place, 1] == b and known.bound[place] >= bound:
+        return
+    known.key[place, 0], known.key[place, 1] = a, b
+    known.bound[place], known.is_exact[place] = bound, is_exact
+
+
+@outlined
+def like(known, rows, level, seen, depth, tests):
+    """Return a bound by the sets last solved: what they have and this one has not cannot lose more than its worst."""
+    found = np.int64(0)
+    for k in range(2):
+        bound = known.recent[level, k, 0]
+        if bound <= found or known.recent[level, k, 1] != depth or known.recent[level, k, 2] < tests:
+            continue
+        for g in range(len(known.worst)):
+            apart = np.int64(0)
+            for w in range(np.uint64(rows.start[0, g]), np.uint64(rows.start[0, g + 1])):
+                apart += np.int64(bit_count(known.rows[level, k, w] & ~seen[w]))
+            bound -= apart * known.worst[g]
+        found = max(found, bound)
+    return found
+
+
+@outlined
+def remember(known, level, seen, depth, tests, bound):
+    """Keep a set just solved, of the last two of its level."""
+    if len(known.worst) == 0:
+        return
+    k = known.turn[level]
+    known.turn[level] = 1 - k
+    for w in range(np.uint64(len(seen))):
+        known.rows[level, k, w] = seen[w]
+    known.recent[level, k, 0], known.recent[level, k, 1], known.recent[level, k, 2] = bound, depth, tests

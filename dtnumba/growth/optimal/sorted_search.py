@@ -1,0 +1,319 @@
+# mypy: ignore-errors
+"""The search over ordered columns: cuts are halved, and whole ranges of them skipped.
+
+Along one column, the left set of a cut only grows and the right one only shrinks, and with them what they lose. So the
+cuts between two that are known lose at least what the left side of the first and the right side of the last one lose.
+A range is divided only where that is less than what the best tree so far loses.
+
+Where leaves must have several rows, a smaller set may have fewer trees and lose more. Then bounds are those of trees
+whose leaves may have any rows; these are what ``S_LOW`` and ``low`` are about, and else the loss itself.
+"""
+
+import numpy as np
+
+from dtnumba.growth.optimal.losses import BIG, leaf, spread
+from dtnumba.growth.optimal.rule import (
+    ENDED,
+    HALTED,
+    NEXT_TEST,
+    ONE_SIDE,
+    OTHER_SIDE,
+    S_BEFORE,
+    S_BEFORE_LOW,
+    S_BEST,
+    S_BOUND,
+    S_CUT,
+    S_DEPTH,
+    S_GOT,
+    S_GOT_LOW,
+    S_HEAD,
+    S_LOW,
+    S_OWN,
+    S_PHASE,
+    S_SIDE,
+    S_START,
+    S_TAIL,
+    S_TESTS,
+    S_UPPER,
+    good_enough,
+    limit_tests,
+    sort_by,
+)
+from dtnumba.growth.optimal.sorted_rows import part
+from dtnumba.growth.optimal.sorted_two_levels import (
+    R_COLUMN,
+    R_FROM,
+    R_LEFT,
+    R_LEFT_LEAF,
+    R_RIGHT,
+    R_RIGHT_LEAF,
+    R_SIZE,
+    R_TO,
+    R_WAY,
+    TWO_COLUMN,
+    TWO_CUT,
+    TWO_LOW,
+    TWO_UPPER,
+    VALUE,
+    sums_of,
+)
+from dtnumba.runtime.addresses import call_at
+from dtnumba.runtime.kernels import entry, inline, outlined
+from dtnumba.runtime.records import own_copy
+
+
+@outlined
+def _graft_pairs(tree, depth, side, below):
+    """Put a tree of ``depth`` levels below the root of another one."""
+    for level in range(depth):
+        width = np.int64(1) << level
+        for k in range(width):
+            for c in range(2):
+                tree[2 * width - 1 + side * width + k, c] = below[width - 1 + k, c]
+
+
+@outlined
+def _open(job, level, depth, tests, upper, breadth):
+    """Begin with a set: its best tree so far is a leaf, if that is good enough; the cuts of its columns wait."""
+    rows, levels, lanes, least = job.rows, job.levels, job.lanes, job.rule.least
+    state = levels.state[level]
+    side = state[S_OWN]
+    n = rows.size[level, side]
+    state[S_PHASE], state[S_DEPTH], state[S_TESTS] = NEXT_TEST, depth, tests
+    state[S_UPPER] = state[S_START] = upper
+    state[S_HEAD], state[S_TAIL] = 0, 0
+    state[S_LOW] = 0 if n < 2 * least else upper
+    sums_of(rows, level, side, lanes.sums[2])
+    as_leaf = leaf(job.loss, lanes.sums[2])
+    if as_leaf < upper:
+        state[S_BEST] = state[S_UPPER] = as_leaf
+        for k in range(levels.best.shape[1]):
+            levels.best[level, k, 0] = levels.best[level, k, 1] = -1
+    for f in range(rows.row.shape[2]):
+        levels.order[f] = f
+        levels.score[f], levels.seed[f] = _seed(job, level, side, f)
+    sort_by(levels.order, levels.score, rows.row.shape[2])
+    cap = (np.int64(1) << (depth - 1)) - 1
+    lowest, highest = max(np.int64(0), tests - 1 - cap), min(tests - 1, cap)
+    for k in range(min(breadth, rows.row.shape[2])):
+        f = levels.order[k]
+        for way in range(lowest, highest + 1):
+            at = state[S_TAIL]
+            one = levels.ranges[level, at]
+            for c in range(R_SIZE):
+                one[c] = 0
+            one[R_COLUMN], one[R_FROM], one[R_TO], one[R_WAY] = f, least - 1, n - least + 1, way
+            one[R_LEFT_LEAF] = levels.seed[f]  # where a first range is divided
+            state[S_TAIL] += 1
+
+
+@outlined
+def _seed(job, level, side, f):
+    """Return how mixed the sides of the best cut of a column are, and that cut; 0 where there is none."""
+    rows, sums, least = job.rows, job.lanes.sums, job.rule.least
+    order, codes, n = rows.row[level, side, f], rows.code[level, side, f], rows.size[level, side]
+    for k in range(sums.shape[1]):
+        sums[0, k], sums[1, k] = 0, sums[2, k]
+    best, at = np.inf, np.int64(0)
+    for t in range(n - 1):
+        r = order[t]
+        for k in range(sums.shape[1]):
+            sums[0, k] += rows.value[r, k]
+            sums[1, k] -= rows.value[r, k]
+        if codes[t] != codes[t + 1] and t + 1 >= least and n - t - 1 >= least:
+            found = spread(job.loss, sums[0]) + spread(job.loss, sums[1])
+            if found < best:
+                best, at = found, np.int64(t + 1)
+    return best, at
+
+
+@inline
+def _cut_between(codes, low, high, wanted):
+    """Return a cut strictly between two places near the wanted one, -1 if there is none."""
+    for t in range(wanted, high):
+        if codes[t] != codes[t - 1]:
+            return np.int64(t)
+    for t in range(wanted - 1, low, -1):
+        if codes[t] != codes[t - 1]:
+            return np.int64(t)
+    return np.int64(-1)
+
+
+@outlined
+def _ask(job, level, side, depth, tests, upper, breadth):
+    """Solve one side of a cut; return False where that takes a level of its own, which is opened."""
+    levels = job.levels
+    state = levels.state[level]
+    state[S_SIDE] = side
+    if depth <= 2:
+        levels.two[TWO_UPPER] = upper
+        call_at(job.two_at, job, level + 1, side, tests)
+        state[S_GOT], state[S_GOT_LOW] = levels.two[VALUE], levels.two[TWO_LOW]
+        kept = levels.kept[level, side]
+        kept[0, 0], kept[0, 1] = levels.two[TWO_COLUMN], levels.two[TWO_CUT]  # written out if it is wanted
+        return True
+    levels.state[level + 1, S_OWN] = side
+    _open(job, level + 1, depth, tests, upper, breadth)
+    return False
+
+
+@outlined
+def _bound_others(job):
+    """Write a bound on the loss of all trees, of a whole search that was halted."""
+    levels = job.levels
+    state, bound = levels.state[0], levels.state[0, S_UPPER]
+    for k in range(state[S_HEAD], state[S_TAIL]):
+        one = levels.ranges[0, k % levels.ranges.shape[1]]
+        bound = min(bound, one[R_LEFT] + one[R_RIGHT] + job.rule.price)
+    state[S_BOUND] = bound
+
+
+@entry
+def search_sorted(job, upper, breadth, n_sets):
+    """Look for a tree that loses less than ``upper``; levels.best[0] and state[0, S_BEST] say what was found.
+
+    Where ``breadth`` is not more than the number of columns, only the most promising cut of so many columns is tried at
+    each set of rows, above the last two levels, and nothing is proven. It ends early where ``n_sets`` sets of rows have
+    been looked at, in all searches of this job.
+    """
+    job = own_copy(job)
+    rows, levels, rule = job.rows, job.levels, job.rule
+    price = rule.price
+    levels.state[0, S_BEST] = BIG
+    depth, tests = limit_tests(rule.depth, rule.most)
+    if depth <= 2:
+        levels.two[TWO_UPPER] = upper
+        call_at(job.two_at, job, 0, 0, tests)
+        levels.state[0, S_UPPER] = levels.two[VALUE]
+        if levels.two[VALUE] < upper:
+            levels.state[0, S_BEST] = levels.two[VALUE]
+            call_at(job.two_at, job, 0, 0, tests + 4)
+        return ENDED if job.halt[0] == 0 else HALTED
+    level = 0
+    levels.state[0, S_OWN] = 0
+    _open(job, 0, depth, tests, upper, breadth)
+    while True:
+        if job.halt[0] != 0 or levels.explored[0] >= n_sets:
+            _bound_others(job)
+            return HALTED
+        state = levels.state[level]
+        depth, tests = state[S_DEPTH], state[S_TESTS]
+        places = levels.ranges.shape[1]
+        if state[S_PHASE] == NEXT_TEST:
+            if state[S_HEAD] == state[S_TAIL] or state[S_UPPER] <= price:
+                if level == 0:
+                    return ENDED
+                above = levels.state[level - 1]
+                above[S_GOT], above[S_GOT_LOW] = state[S_UPPER], min(state[S_LOW], state[S_UPPER])
+                if state[S_UPPER] < state[S_START]:
+                    kept = levels.kept[level - 1, above[S_SIDE]]
+                    for k in range(len(kept)):
+                        kept[k, 0], kept[k, 1] = levels.best[level, k, 0], levels.best[level, k, 1]
+                level -= 1
+                continue
+            one = levels.ranges[level, state[S_HEAD] % places]
+            if one[R_LEFT] + one[R_RIGHT] + price >= state[S_UPPER]:
+                state[S_HEAD] += 1
+                continue
+            start, stop, f = one[R_FROM], one[R_TO], one[R_COLUMN]
+            wanted = one[R_LEFT_LEAF] if one[R_LEFT_LEAF] > 0 else (start + stop + 1) // 2
+            cut = np.int64(-1)
+            if stop - start > 1:
+                cut = _cut_between(rows.code[level, state[S_OWN], f], start, stop, wanted)
+            if cut < 0:
+                state[S_HEAD] += 1
+                continue
+            state[S_CUT] = cut
+            part(rows, level, state[S_OWN], f, cut, job.lanes)
+            levels.explored[2] += 1
+            for s in range(2):
+                sums_of(rows, level + 1, s, job.lanes.sums[s])
+            side = np.int64(leaf(job.loss, job.lanes.sums[1]) > leaf(job.loss, job.lanes.sums[0]))
+            given = one[R_WAY] if side == 0 else tests - 1 - one[R_WAY]
+            d, t = limit_tests(depth - 1, given)
+            state[S_PHASE] = ONE_SIDE
+            # What the other side loses at the far end of the range: if this one loses so much more, half of the range
+            # is skipped.
+            most = state[S_UPPER] - price - (one[R_RIGHT] if side == 0 else one[R_LEFT])
+            if not _ask(job, level, side, d, t, most, breadth):
+                level += 1
+            continue
+        one = levels.ranges[level, state[S_HEAD] % places]
+        f, way, cut = one[R_COLUMN], one[R_WAY], state[S_CUT]
+        if state[S_PHASE] == ONE_SIDE:
+            state[S_BEFORE], state[S_BEFORE_LOW] = state[S_GOT], state[S_GOT_LOW]
+            side = 1 - state[S_SIDE]
+            given = way if side == 0 else tests - 1 - way
+            d, t = limit_tests(depth - 1, given)
+            state[S_PHASE] = OTHER_SIDE
+            most = state[S_UPPER] - price - (one[R_RIGHT] if side == 0 else one[R_LEFT])
+            if not _ask(job, level, side, d, t, most, breadth):
+                level += 1
+            continue
+        total = state[S_BEFORE] + state[S_GOT] + price
+        if total < state[S_UPPER]:
+            state[S_BEST], state[S_UPPER] = total, good_enough(rule, level, total)
+            _write_tree(job, level, f, cut, way)
+        left, right = state[S_BEFORE_LOW], state[S_GOT_LOW]
+        if state[S_SIDE] == 0:
+            left, right = right, left
+        state[S_LOW] = min(state[S_LOW], left + right + price)
+        if rule.least > 1:
+            state[S_LOW] = min(state[S_LOW], price + min(left, right))
+        if breadth > rows.row.shape[2]:
+            _divide(job, level, left, right, left + right + price)
+        state[S_HEAD] += 1
+        state[S_PHASE] = NEXT_TEST
+
+
+@outlined
+def _write_tree(job, level, f, cut, way):
+    """Write a level's best tree: a cut, and the trees of both sides."""
+    rows, levels = job.rows, job.levels
+    state, best = levels.state[level], levels.best[level]
+    for k in range(len(best)):
+        best[k, 0] = best[k, 1] = -1
+    best[0, 0], best[0, 1] = f, rows.code[level, state[S_OWN], f, cut - 1]
+    for side in range(2):
+        kept = levels.kept[level, side]
+        given = way if side == 0 else state[S_TESTS] - 1 - way
+        d, t = limit_tests(state[S_DEPTH] - 1, given)
+        if d <= 2:
+            call_at(job.two_at, job, level + 1, side, t + 4)
+        _graft_pairs(best, max(d, 1), side, kept)
+
+
+@outlined
+def _divide(job, level, left, right, total):
+    """Put both halves of a range to the end of the queue, where they cannot be skipped."""
+    rows, levels, price = job.rows, job.levels, job.rule.price
+    state = levels.state[level]
+    places = levels.ranges.shape[1]
+    one = levels.ranges[level, state[S_HEAD] % places]
+    start, stop, cut, f, way = one[R_FROM], one[R_TO], state[S_CUT], one[R_COLUMN], one[R_WAY]
+    end_left, end_right = one[R_LEFT], one[R_RIGHT]
+    below, above = cut, cut
+    if len(rows.worst) > 0 and total > state[S_UPPER]:
+        order, gap = rows.row[level, state[S_OWN], f], total - state[S_UPPER]
+        spent = np.int64(0)
+        while below > start + 1 and spent + rows.worst[order[below - 1]] <= gap:
+            below -= 1
+            spent += rows.worst[order[below]]
+        spent = np.int64(0)
+        while above < stop - 1 and spent + rows.worst[order[above]] <= gap:
+            spent += rows.worst[order[above]]
+            above += 1
+    if end_left + right + price < state[S_UPPER] and below - start > 1:
+        _put(levels, level, f, start, below, way, end_left, right)
+    if left + end_right + price < state[S_UPPER] and stop - above > 1:
+        _put(levels, level, f, above, stop, way, left, end_right)
+
+
+@inline
+def _put(levels, level, f, start, stop, way, left, right):
+    state = levels.state[level]
+    one = levels.ranges[level, state[S_TAIL] % levels.ranges.shape[1]]
+    one[R_COLUMN], one[R_FROM], one[R_TO], one[R_WAY] = f, start, stop, way
+    one[R_LEFT], one[R_RIGHT] = left, right
+    one[R_LEFT_LEAF] = one[R_RIGHT_LEAF] = 0
+    state[S_TAIL] += 1

@@ -1,0 +1,207 @@
+"""Optimal trees as estimators: the best of all trees, whatever columns, weights, costs and missing values there are."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import optimal as naive
+
+import dtnumba
+from dtnumba import DecisionTreeClassifier, OptimalTreeClassifier, OptimalTreeRegressor
+from dtnumba.trees.check import check
+
+
+def divisions(X, nominal):
+    """Return every test of a table: cuts and divisions, with missing values on either side or apart."""
+    found = []
+    for j, column in enumerate(X.T):
+        lacks, values = np.isnan(column), np.unique(column[~np.isnan(column)])
+        if nominal[j]:
+            groups = [[v for k, v in enumerate(values) if mask >> k & 1] for mask in range(1, 1 << len(values))]
+            sides = [np.isin(column, group) for group in groups]
+        else:
+            sides = [column <= v for v in values]
+        for side in sides:
+            found += [~side & ~lacks, ~side | lacks] if lacks.any() else [~side]
+    return found
+
+
+@st.composite
+def tables(draw):
+    n, p = draw(st.integers(2, 14)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**31)))
+    X = rng.integers(0, draw(st.integers(2, 4)), (n, p)).astype(float)
+    nominal = rng.random(p) < draw(st.sampled_from([0, 0.5]))
+    X[rng.random((n, p)) < draw(st.sampled_from([0, 0.2]))] = np.nan
+    weight = rng.integers(0, 4, n) * draw(st.sampled_from([1.0, 0.3]))
+    weight[0] = 1.0
+    return X, nominal, weight, rng
+
+
+LIMITS = {"depth": st.integers(1, 2), "most": st.integers(0, 3), "least": st.sampled_from([1, 1, 2])}
+
+
+@pytest.mark.parametrize("objective", ["error", "costs", "gini", "entropy"])
+@settings(max_examples=60, deadline=None)
+@given(table=tables(), complexity=st.sampled_from([0.0, 0.1]), **LIMITS)
+def test_classes(objective, table, complexity, depth, most, least):
+    X, nominal, weight, rng = table
+    y = rng.integers(0, rng.integers(1, 4), len(X))
+    y[0] = 0
+    kept = weight > 0
+    classes, codes = np.unique(y, return_inverse=True)
+    costs = rng.integers(1, 5, (len(classes), len(classes))) * 0.7 * (1 - np.eye(len(classes)))
+    costs = costs if objective == "costs" and costs.any() and len(classes) > 1 else None
+    name = "error" if objective == "costs" else objective
+    loss = naive.class_loss(codes[kept], weight[kept], len(classes), name, costs)
+    rows = np.ones(int(kept.sum()), bool)
+    model = OptimalTreeClassifier(
+        max_depth=depth,
+        max_nodes=most,
+        min_samples_leaf=least,
+        complexity=complexity,
+        objective=name,
+        costs=costs,
+        categorical_features=nominal,
+        complexity_unit="rows",
+    ).fit(X, y, weight)
+    price = complexity * weight.sum()
+    expected = naive.best_loss(rows, divisions(X[kept], nominal), loss, depth, most, least, price)
+    assert model.objective_ == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert model.is_optimal_
+    check(model.trees_, X.shape[1])
+    assert_leaves(model, X[kept], loss, least, model.loss_)
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=tables(), complexity=st.sampled_from([0.0, 0.1]), **LIMITS)
+def test_numbers(table, complexity, depth, most, least):
+    X, nominal, weight, rng = table
+    y = np.round(rng.normal(size=len(X)), 2)
+    kept = weight > 0
+    loss, rows = naive.number_loss(y[kept], weight[kept], "squared_error"), np.ones(int(kept.sum()), bool)
+    model = OptimalTreeRegressor(
+        max_depth=depth, max_nodes=most, min_samples_leaf=least, complexity=complexity, categorical_features=nominal
+    ).fit(X, y, weight)
+    price = complexity * loss(rows)
+    expected = naive.best_loss(rows, divisions(X[kept], nominal), loss, depth, most, least, price)
+    assert model.objective_ == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    check(model.trees_, X.shape[1])
+    assert_leaves(model, X[kept], loss, least, model.loss_)
+    wanted = (weight * (model.predict(X) - y) ** 2).sum()
+    assert wanted == pytest.approx(model.loss_, rel=1e-9, abs=1e-9)
+
+
+def test_a_first_test_that_gains_least_may_be_the_best():
+    """Exercise 18.2 of Shalev-Shwartz & Ben-David (2014): ID3 errs at depth 2, where a tree without errors is."""
+    X, y = [[1, 1, 1], [1, 0, 0], [1, 1, 0], [0, 0, 1]], [1, 1, 0, 0]
+    greedy = DecisionTreeClassifier(criterion="entropy", max_depth=2, random_state=0).fit(X, y)
+    best = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    assert (greedy.predict(X) != y).sum() == 1
+    assert best.loss_ == 0
+    assert best.is_optimal_
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_pruned_tree_has_a_lower_bound_on_its_error(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (200, 4)).astype(float)
+    y = (X[:, 0] != X[:, 1]) ^ (rng.random(200) < 0.1)
+    best = OptimalTreeClassifier(objective="bound", max_depth=3).fit(X, y)
+    pruned = DecisionTreeClassifier(max_depth=3, prune="bound", random_state=0).fit(X, y)
+    assert best.objective_ <= pruned.risk_bound() + 1e-12
+    assert best.risk_bound() == pytest.approx(best.objective_, rel=1e-12)
+
+
+def test_a_path_of_complexities_falls_in_size(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, (60, 3)), rng.integers(0, 2, 60)
+    model = OptimalTreeClassifier(max_depth=2, complexity_unit="rows")
+    models = model.path([0.0, 0.02, 0.1, 1.0], X, y)
+    assert [one.complexity for one in models] == [0.0, 0.02, 0.1, 1.0]
+    sizes = [one.n_leaves_ for one in models]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] == 1
+    models[0].save(tmp_path / "best.model")
+    again = dtnumba.load(tmp_path / "best.model")
+    assert (again.predict(X) == models[0].predict(X)).all()
+    assert again.objective_ == models[0].objective_
+
+
+def test_ctrl_c_keeps_the_best_tree_so_far():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 6)), rng.integers(0, 2, 400)
+
+    def interrupt(progress):
+        if progress.seconds > 0.3:
+            raise KeyboardInterrupt
+
+    model = OptimalTreeClassifier(max_depth=6, verbose=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert (model.predict(X) != y).sum() == model.loss_ >= model.lower_bound_
+    assert not model.is_optimal_
+
+
+@settings(max_examples=30, deadline=None)
+@given(table=tables(), least=st.sampled_from([1, 2]), depth=st.integers(1, 3))
+def test_the_order_of_rows_changes_nothing(table, least, depth):
+    X, nominal, weight, rng = table
+    y, order = rng.integers(0, 3, len(X)), rng.permutation(len(X))
+    params = {"max_depth": depth, "min_samples_leaf": least, "categorical_features": nominal}
+    one = OptimalTreeClassifier(**params).fit(X, y, weight)
+    two = OptimalTreeClassifier(**params).fit(X[order], y[order], weight[order])
+    for a, b in zip(one.trees_[:7], two.trees_[:7], strict=True):
+        assert np.array_equal(a, b, equal_nan=True)
+
+
+def assert_leaves(model, X, loss, least, expected):
+    """The rows that end in each leaf lose together what the model says, and are enough."""
+    ends = model.apply(X)
+    leaves = np.unique(ends)
+    assert len(leaves) == model.n_leaves_
+    assert sum(loss(ends == leaf) for leaf in leaves) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert model.n_leaves_ == 1 or min((ends == leaf).sum() for leaf in leaves) >= least
+    assert model.trees_.n_samples.tolist() == model.decision_path(X).toarray().sum(axis=0).tolist()
+
+
+@settings(max_examples=30, deadline=None)
+@given(table=tables(), gap=st.sampled_from([0.1, 0.5, 1.0]))
+def test_a_gap_is_kept(table, gap):
+    X, nominal, weight, rng = table
+    y = rng.integers(0, 2, len(X))
+    best = OptimalTreeClassifier(categorical_features=nominal).fit(X, y, weight)
+    near = OptimalTreeClassifier(categorical_features=nominal, max_gap=gap).fit(X, y, weight)
+    assert near.lower_bound_ <= best.objective_ + 1e-9
+    assert near.gap_ <= gap + 1e-9
+    assert near.objective_ * (1 - gap) <= best.objective_ + 1e-9
+
+
+@settings(max_examples=30, deadline=None)
+@given(table=tables(), depth=st.integers(1, 2))
+def test_the_least_bound(table, depth):
+    X, nominal, weight, rng = table
+    X, y = np.nan_to_num(X)[weight > 0], rng.integers(0, 2, int((weight > 0).sum()))
+    model = OptimalTreeClassifier(objective="bound", max_depth=depth, categorical_features=nominal).fit(X, y)
+    assert model.risk_bound() == pytest.approx(model.objective_, rel=1e-12)
+    classes, codes = np.unique(y, return_inverse=True)
+    loss, rows, m = naive.class_loss(codes, np.ones(len(y)), len(classes), "error"), np.ones(len(y), bool), len(y)
+    symbol = np.log2(X.shape[1] + len(classes) + 1)
+    bounds = [
+        naive.best_loss(rows, divisions(X, nominal), loss, depth, n, 1) / m
+        + np.sqrt(((2 * n + 2) * symbol + np.log(2 / 0.05)) / (2 * m))
+        for n in range(1 << depth)
+    ]
+    assert model.objective_ == pytest.approx(min(bounds), rel=1e-12)
+    assert model.is_optimal_
+
+
+def test_no_time_gives_a_leaf_and_an_honest_bound():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
+    model = OptimalTreeClassifier(max_depth=4, max_seconds=0).fit(X, y)
+    assert model.lower_bound_ <= model.objective_
+    assert model.gap_ > 0
+    assert not model.is_optimal_
+    assert (np.diff(model.history_[:, 1]) <= 0).all()
+    assert (np.diff(model.history_[:, 2]) >= 0).all()

@@ -1,0 +1,159 @@
+"""Both searches find what looking at all trees finds, and a tree that loses so much."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import optimal as naive
+
+from dtnumba.growth.optimal.bit_job import bit_job, bit_kernels
+from dtnumba.growth.optimal.losses import Impurity, LabelCosts, ManyErrors, SquaresLost, TwoErrors
+from dtnumba.growth.optimal.rule import S_BEST, S_BOUND, TreeRule
+from dtnumba.growth.optimal.sorted_job import sorted_job, sorted_kernels
+from dtnumba.runtime.addresses import call_entry, entry_of
+from dtnumba.runtime.kernels import COMPILED
+
+NONE = np.zeros(0)
+FAR = 1 << 58
+
+
+@st.composite
+def problems(draw, most_code):
+    """Draw codes, classes, weights and a rule, small enough to look at all trees."""
+    n, p = draw(st.integers(1, 14)), draw(st.integers(1, 3))
+    n_classes = draw(st.integers(2, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**31)))
+    codes = rng.integers(0, draw(st.integers(1, most_code)) + 1, (n, p))
+    y, weight = rng.integers(0, n_classes, n), rng.integers(1, draw(st.sampled_from([2, 5])), n)
+    depth = draw(st.integers(0, 3))
+    most = draw(st.one_of(st.just((1 << depth) - 1), st.integers(0, (1 << depth) - 1)))
+    least, price = draw(st.sampled_from([1, 1, 2, 3])), draw(st.sampled_from([0, 0, 1, 2]))
+    return codes, y, weight, n_classes, TreeRule(depth, most, least, price, 0.0, NONE), rng
+
+
+def loss_kind(kind, y, weight, n_classes, rng):
+    """Return the kernels' loss, its units, what rows add, and the naive one."""
+    values = np.zeros((len(y), n_classes), np.int64)
+    values[np.arange(len(y)), y] = weight
+    if kind == "error":
+        loss = TwoErrors(1.0) if n_classes == 2 else ManyErrors(1.0)
+        return loss, 1.0, values, naive.class_loss(y, weight, n_classes, "error")
+    if kind == "costs":
+        costs = rng.integers(0, 4, (n_classes, n_classes)) * (1 - np.eye(n_classes, dtype=np.int64))
+        return LabelCosts(1.0), 1.0, costs[y] * weight[:, None], naive.class_loss(y, weight, n_classes, "error", costs)
+    unit = 2.0**-30
+    if kind in {"gini", "entropy"}:
+        loss = Impurity(int(kind == "entropy"), unit, 1.0)
+        return loss, unit, values, naive.class_loss(y, weight, n_classes, kind)
+    target = rng.integers(-9, 10, len(y))
+    values = np.stack([weight, weight * target, weight * target**2], axis=1).astype(np.int64)
+    return SquaresLost(unit, 1.0, 1.0, 1.0), unit, values, naive.number_loss(target, weight, "squared_error")
+
+
+def ready(job, kernels):
+    """Return a job that knows where the solver of two levels is, and its search."""
+    two, search = kernels(job)
+    job = job._replace(two_at=entry_of(two))
+    return job, search._replace(record=job)
+
+
+KINDS = ["error", "costs", "gini", "entropy", "squared_error"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(4))
+def test_sorted_columns(kind, problem):
+    codes, y, weight, n_classes, rule, rng = problem
+    loss, unit, values, slow = loss_kind(kind, y, weight, n_classes, rng)
+    rows, tests = np.ones(len(codes), bool), naive.divisions_of_codes(codes)
+    expected = naive.best_loss(rows, tests, slow, rule.depth, rule.most, rule.least, rule.price)
+    worst = weight if kind == "error" else NONE
+    scaled = rule._replace(price=int(rule.price / unit))
+    job = sorted_job(np.ascontiguousarray(codes.T).astype(np.int32), values, loss, scaled, worst)
+    job, code = ready(job, sorted_kernels)
+    call_entry(code, FAR, codes.shape[1] + 1, FAR)
+    assert abs(int(job.levels.state[0, S_BEST]) * unit - expected) < 1e-6
+    found, sizes = naive.loss_of_tree(job.levels.best[0].tolist(), codes, slow, rule.price)
+    assert abs(found - expected) < 1e-6
+    assert len(sizes) - 1 <= rule.most
+    assert len(sizes) == 1 or min(sizes) >= rule.least
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("counted", [True, False])
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(1))
+def test_bits(kind, counted, problem):
+    codes, y, weight, n_classes, rule, rng = problem
+    if kind in {"costs", "squared_error"} and counted:
+        return
+    loss, unit, values, slow = loss_kind(kind, y, weight, n_classes, rng)
+    rows, tests = np.ones(len(codes), bool), naive.divisions_of_codes(codes)
+    expected = naive.best_loss(rows, tests, slow, rule.depth, rule.most, rule.least, rule.price)
+    groups, worst = None, NONE
+    if counted:
+        group = y * 5 + weight
+        groups = group, np.arange(n_classes * 5) // 5, np.arange(n_classes * 5) % 5
+        worst = groups[2] if kind == "error" and rule.least == 1 else NONE
+    ones = codes.sum(axis=0)
+    kept = np.flatnonzero((ones >= rule.least) & (len(codes) - ones >= rule.least))
+    scaled = rule._replace(price=int(rule.price / unit))
+    job = bit_job(codes[:, kept].T.astype(np.uint8), groups, values, loss, scaled, worst, 64)
+    job, code = ready(job, bit_kernels)
+    upper = FAR
+    for breadth in (1, len(kept) + 1):
+        with np.errstate(over="ignore"):  # as kernels do
+            call_entry(code, upper, breadth, FAR)
+        upper = min(upper, int(job.frames.state[0, S_BEST]))
+        if upper == job.frames.state[0, S_BEST]:
+            tree = job.frames.best[0].tolist()
+    assert abs(upper * unit - expected) < 1e-6
+    tree = [(int(kept[k]) if k >= 0 else -1, 0) for k in tree]
+    found, sizes = naive.loss_of_tree(tree, codes, slow, rule.price)
+    assert abs(found - expected) < 1e-6
+    assert len(sizes) - 1 <= rule.most
+    assert len(sizes) == 1 or min(sizes) >= rule.least
+
+
+@pytest.mark.skipif(COMPILED, reason="compiled kernels take arrays alone, and no flag that counts")
+@pytest.mark.parametrize("bits", [True, False])
+@settings(max_examples=40, deadline=None)
+@given(problem=problems(3), after=st.integers(0, 30))
+def test_a_halted_search_has_a_tree_and_a_bound(bits, problem, after):
+    """A search that is halted anywhere: its tree loses what it says, and the bound is not above the best."""
+    codes, y, weight, n_classes, rule, rng = problem
+    codes = np.minimum(codes, 1) if bits else codes
+    loss, _, values, slow = loss_kind("error", y, weight, n_classes, rng)
+    rows, tests = np.ones(len(codes), bool), naive.divisions_of_codes(codes)
+    expected = naive.best_loss(rows, tests, slow, rule.depth, rule.most, rule.least, rule.price)
+
+    class Halt:
+        """A flag that is set after so many looks."""
+
+        looks = 0
+
+        def __getitem__(self, k):
+            self.looks += 1
+            return int(self.looks > after)
+
+    kept = np.arange(codes.shape[1])
+    if bits:
+        ones = codes.sum(axis=0)
+        kept = np.flatnonzero((ones >= rule.least) & (len(codes) - ones >= rule.least))
+        job, code = ready(bit_job(codes[:, kept].T.astype(np.uint8), None, values, loss, rule, NONE, 64), bit_kernels)
+        state, best = job.frames.state, job.frames.best
+    else:
+        job, code = ready(sorted_job(codes.T.astype(np.int32), values, loss, rule, weight), sorted_kernels)
+        state, best = job.levels.state, job.levels.best
+    with np.errstate(over="ignore"):
+        status = code.function(job._replace(halt=Halt()), FAR, codes.shape[1] + 1, FAR)
+    upper = int(state[0, S_BEST])
+    if upper < FAR:
+        tree = [(int(kept[k]) if k >= 0 else -1, 0) for k in best[0]] if bits else best[0].tolist()
+        found, _ = naive.loss_of_tree(tree, codes, slow, rule.price)
+        assert abs(found - upper) < 1e-6
+    if status == 0:
+        assert upper == expected
+    elif min(rule.depth, rule.most) > 2:
+        assert state[0, S_BOUND] <= expected
