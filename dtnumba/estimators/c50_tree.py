@@ -13,6 +13,7 @@ from dtnumba.prediction.fractional import probabilities_of, said_by_leaves, with
 from dtnumba.pruners.engines.c50.global_pruning import pruned_globally
 from dtnumba.pruners.engines.c50.join_leaves import with_leaves_joined
 from dtnumba.pruners.engines.c50.regrown_branches import pruned_with_regrowth
+from dtnumba.pruners.engines.case_lists import unit_of
 from dtnumba.pruners.engines.collapse import collapsed, collapsed_below
 from dtnumba.pruners.engines.expected_errors import Costs
 from dtnumba.pruners.engines.recount import dense_cells
@@ -53,6 +54,8 @@ class C50Options:
         See ``growth.multiway.c50.least_gain``, which says it where this is None.
     leaves_a_case : float
         So many leaves, rounded, a node may have for a case; one that may not have two is a leaf.
+    for_rules : bool
+        Whether rules are made of the tree. One that answers itself is not pruned as a whole where there are costs.
 
     """
 
@@ -64,15 +67,17 @@ class C50Options:
     regrows: bool = True
     min_gain: tuple[float, float] | None = None
     leaves_a_case: float = math.inf
+    for_rules: bool = False
 
-    def growth(self, n_cases: float, n_classes: int, lightest: float) -> C50Growth:
-        """Return what growth is asked for, over cases of so much weight, whose ``min_cases`` count ``lightest``."""
+    def growth(self, n_cases: float, n_classes: int, dearer: NDArray[np.float64] | None) -> C50Growth:
+        """Return what growth is asked for, over cases of so much weight, dearer by their costs (``dearer_by``)."""
         return C50Growth(
             subset=self.subset,
-            min_cases=self.min_cases * lightest,
+            min_cases=self.min_cases * (1.0 if dearer is None else float(dearer.min())),
             min_gain=least_gain(n_cases, n_classes) if self.min_gain is None else self.min_gain,
             n_cases=n_cases,
             leaves_a_case=self.leaves_a_case,
+            class_cases=None if dearer is None else np.divide(1.0, dearer, out=np.zeros(2), where=dearer > 0.0),
         )
 
     def errors(self) -> Costs:
@@ -116,33 +121,37 @@ def fit_tree(
     """Return the tree for rows that count so many cases each; rows of weight 0 take no part.
 
     ``costs`` are those of calling a row of a class (row) another (column). Of two classes they weigh the cases while
-    the tree is made; the tree that stands counts cases as they are. Of more classes they choose labels alone.
+    the tree is made, but for sharing out those that lack a value; the tree that stands counts cases as they are. Of
+    more classes they choose labels alone.
     """
-    columns, n_classes = rows.columns, rows.columns.n_classes
-    factors, own, lightest = None, weight, 1.0
-    if costs is not None and n_classes == 2:
-        factors = factors_of(costs, np.bincount(rows.codes, weight, 2).astype(np.float64))
-        own, lightest = weight * factors[rows.codes], float(factors.min())
-    exact = fixed_weights(own, columns.n_rows)
+    columns, n_classes, dearer = rows.columns, rows.columns.n_classes, dearer_by(rows, weight, costs)
+    exact = fixed_weights(weight if dearer is None else weight * dearer[rows.codes], columns.n_rows)
     own = np.asarray(exact.integers * exact.unit, np.float64)
-    growth = options.growth(exact.total, n_classes, lightest)
-
-    grower = C50Grower(columns, growth, len(exact.kept))
+    growth = options.growth(exact.total, n_classes, dearer)
+    grower, counted = C50Grower(columns, growth, len(exact.kept)), own if dearer is None else weight
+    grain, least = unit_of(own)
 
     def regrow(lists: Any) -> Trees:
+        if dearer is not None:
+            weighed = ((rows_of, parts * dearer[rows.codes[rows_of]]) for rows_of, parts in lists)
+            weighed = ((rows_of[parts > 0.0], parts[parts > 0.0]) for rows_of, parts in weighed)
+            lists = [(rows_of, np.maximum((parts + grain) - grain, least)) for rows_of, parts in weighed]
         return collapsed_below(grower.below(lists), n_classes)
 
     trees = collapsed(grower.tree(exact.kept, own[exact.kept]), n_classes, "release8")
     if options.local_pruning:
-        given = rows.cells, rows.codes, own, rows.is_number, options.errors(), growth.min_cases
-        trees = pruned_with_regrowth(trees, *given, regrow if options.regrows else None)
-        if options.global_pruning:
+        given = rows.cells, rows.codes, counted, rows.is_number, options.errors(), growth.min_cases
+        trees = pruned_with_regrowth(trees, *given, regrow if options.regrows else None, dearer)
+        if options.global_pruning and (costs is None or options.for_rules):
             trees = pruned_globally(trees, n_classes)
         trees = with_leaves_joined(trees, rows.is_nominal, keeps_empty=not options.subset)
-    if factors is not None:
-        given = rows.cells, rows.codes, weight, rows.is_number, _KEPT_WHOLE, 0.0
-        trees = pruned_with_regrowth(trees, *given, None)
-    return trees
+    return trees if dearer is None else counted_by(rows, trees, weight, None)
+
+
+def counted_by(rows: C50Rows, trees: Trees, weight: NDArray[np.float64], dearer: NDArray[np.float64] | None) -> Trees:
+    """Return a tree with the weights of rows that count so much, and weigh more by ``dearer``."""
+    given = rows.cells, rows.codes, weight, rows.is_number, _KEPT_WHOLE, 0.0
+    return pruned_with_regrowth(trees, *given, None, dearer)
 
 
 def rehearse(table: Table, labels: Labels) -> None:
@@ -153,8 +162,13 @@ def rehearse(table: Table, labels: Labels) -> None:
     pruned_globally(leaf, leaf.value.shape[1])
 
 
-def factors_of(costs: NDArray[np.float64], cases: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return by what the cases of each of two classes are multiplied, so that they weigh as much in all as before."""
+def dearer_by(
+    rows: C50Rows, weight: NDArray[np.float64], costs: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """Return by what costs multiply the cases of each of two classes, weighing as much in all as before; or None."""
+    if costs is None or rows.columns.n_classes != 2:
+        return None
+    cases = np.bincount(rows.codes, weight, 2).astype(np.float64)
     each = np.array([costs[0, 1], costs[1, 0]])
     return np.asarray(each / (cases @ each) * cases.sum())
 

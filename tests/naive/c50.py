@@ -28,7 +28,6 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "last": False,
     "large_is": "min",
     "keeps_two": True,
-    "costs_global": True,
     "scales": True,
     "possible": "gaining",
     "least": 2.0,
@@ -123,8 +122,8 @@ class Grower:
     """C5.0 for one table."""
 
     def __init__(self, X, y, kinds, n_levels, n_classes, *, weight=None, subset=True, min_cases=2.0, confidence=0.25,
-                 global_pruning=True, costs=None, leaves_per_case=math.inf, regrows=True):  # fmt: skip
-        self.leaves_per_case, self.regrows = leaves_per_case, regrows
+                 global_pruning=True, costs=None, leaves_per_case=math.inf, regrows=True, for_rules=False):  # fmt: skip
+        self.leaves_per_case, self.regrows, self.for_rules = leaves_per_case, regrows, for_rules
         self.X, self.y, self.kinds, self.n_levels, self.K = X, y, kinds, n_levels, n_classes
         self.w = np.ones(len(y)) if weight is None else np.asarray(weight, float)
         self.subset, self.min_cases, self.global_pruning = subset, float(min_cases), global_pruning
@@ -184,7 +183,8 @@ class Grower:
     def divide(self, node, rows, w, keep=False):
         """Return the cases of each branch; rows without the value go to all that have cases, in parts."""
         branch, V = node.branch_of(self.X[rows, node.feature]), self.n_branches(node)
-        known = np.bincount(branch[branch >= 0], w[branch >= 0], V)
+        counted = w if self.factors is None else w / self.factors[self.y[rows]]  # as many cases as they are
+        known = np.bincount(branch[branch >= 0], counted[branch >= 0], V)
         shares = known / known.sum() if known.sum() > 0 else node.shares
         if keep:
             node.shares = shares
@@ -558,18 +558,21 @@ class Grower:
         self.prune(self.root, rows, w)
         if RULES["joins"] == "before":
             self.join(self.root)
-        if self.global_pruning and (self.factors is None or RULES["costs_global"]):
+        if self.global_pruning and (self.costs is None or self.for_rules):
             self.prune_globally(self.root)
         if RULES["joins"]:
             self.join(self.root)
-        if self.factors is not None:
-            self.recount(self.root, rows, w / self.factors[self.y[rows]])
         self.prior = self.root.counts / self.root.counts.sum()
+        if self.for_rules and self.costs is not None:
+            self.labels_while_weighed = self.labels_of(self.X), self.shares_of(self.X).argmax(axis=1)
+        if self.factors is not None:
+            self.recount(self.root, rows, w)
+            self.prior = self.root.counts / self.root.counts.sum()
         return self
 
     def recount(self, node, rows, w):
-        """Count other weights of the cases of a subtree."""
-        node.counts = self.counts_of(rows, w)
+        """Count the cases of a subtree without their costs."""
+        node.counts = self.counts_of(rows, w) / self.factors
         if not node.is_leaf:
             for child, (own_rows, own_w) in zip(node.children, self.divide(node, rows, w, keep=True), strict=True):
                 self.recount(child, own_rows, own_w)

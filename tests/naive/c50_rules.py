@@ -56,7 +56,9 @@ class RuleMaker:
 
     def __init__(self, grower):
         g = self.g = grower
-        self.X, self.y, self.K, self.w, self.min_cases = g.X, g.y, g.K, g.w, g.min_cases
+        self.X, self.y, self.K, self.min_cases = g.X, g.y, g.K, g.min_cases
+        self.dear = g.w  # what cases weigh by their costs
+        self.w = g.w if g.factors is None else g.w / g.factors[g.y]
         self.N, self.freq = self.w.sum(), np.bincount(self.y, self.w, self.K)
         self.prior = self.freq / self.N
         self.branch_bits = np.zeros(self.X.shape[1])
@@ -86,7 +88,7 @@ class RuleMaker:
     def candidates(self):
         """Return the generalised rules of all nodes but the root, each once."""
         found, rows = {}, np.flatnonzero(self.w > 0)
-        self.scan(self.g.root, (), found, rows, self.w[rows])
+        self.scan(self.g.root, (), found, rows, self.dear[rows])
         return list(found.values())
 
     def scan(self, node, path, found, rows, w):
@@ -103,9 +105,9 @@ class RuleMaker:
                     below = (*(one for one in path if one[0] != f), own)
                 self.scan(child, below, found, *parts[v])
         if path:  # categories that none of these cases has are left out
-            rule = self.generalise(
-                [self.narrowed(c, rows) for c in path], int(np.bincount(self.y[rows], w, self.K).argmax())
-            )
+            sizes = np.bincount(self.y[rows], w, self.K) / (1.0 if self.g.factors is None else self.g.factors)
+            label = sizes.argmax() if self.g.costs is None else (np.array(self.g.costs) @ sizes).argmin()
+            rule = self.generalise([self.narrowed(c, rows) for c in path], int(label))
             if rule is not None:
                 found.setdefault((rule.label, frozenset(rule.conditions)), rule)
 
@@ -158,7 +160,7 @@ class RuleMaker:
                 if rules[r].label != c:
                     continue
                 new = fires[r] & open_rows
-                if self.w[new & is_c].sum() - self.w[new & ~is_c].sum() > self.min_cases + 1e-9:
+                if self.dear[new & is_c].sum() - self.dear[new & ~is_c].sum() > self.min_cases + 1e-9:
                     kept[r], open_rows = True, open_rows & ~fires[r]
         return kept
 
@@ -179,7 +181,7 @@ class RuleMaker:
         bits = np.array([r.bits for r in rules])
 
         def wrong(rows, sums):  # a case without votes is wrong
-            return self.w[rows][(sums.max(axis=1) == 0) | (sums.argmax(axis=1) != self.y[rows])].sum()
+            return self.dear[rows][(sums.max(axis=1) == 0) | (sums.argmax(axis=1) != self.y[rows])].sum()
 
         every = np.arange(len(self.y))
         while R:
@@ -202,8 +204,10 @@ class RuleMaker:
 
     def fit(self):
         g = self.g
-        labels = g.plain_labels_of(self.X) if g.factors is None else g.labels_of(self.X)
+        labels = g.plain_labels_of(self.X) if g.costs is None else g.labels_while_weighed[0]
         self.tree_errors = self.w[labels != self.y].sum()
+        if g.costs is not None and 2 * self.tree_errors >= self.w.sum():
+            self.tree_errors = self.dear[g.labels_while_weighed[1] != self.y].sum()
         self.rate = (self.tree_errors + self.K - 1) / (self.N + self.K)
         self.all = self.candidates()
         kept = self.select(self.all)
@@ -211,15 +215,8 @@ class RuleMaker:
         covered = np.zeros(len(self.y), bool)
         for rule in self.rules:
             covered |= rule.fires(self.X)
-        left = np.bincount(self.y[~covered], self.w[~covered], self.K)
-        self.default = int(np.lexsort((-self.freq, -left))[0])
-        if g.factors is not None:  # cases count what they are once the rules stand
-            w = self.w / g.factors[self.y]
-            self.freq, self.N = np.bincount(self.y, w, self.K), w.sum()
-            self.prior = self.freq / self.N
-            for rule in self.rules:
-                rows = rule.fires(self.X)
-                rule.cover, rule.correct = w[rows].sum(), w[rows & (self.y == rule.label)].sum()
+        left = np.bincount(self.y[~covered], self.dear[~covered], self.K)
+        self.default = int(np.lexsort((-np.bincount(self.y, self.dear, self.K), -left))[0])
         self.rules.sort(key=lambda rule: (rule.label, -rule.vote))
         return self
 

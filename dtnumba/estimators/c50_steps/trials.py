@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dtnumba.estimators.c50_tree import fit_tree
+from dtnumba.estimators.c50_tree import c50_shares, counted_by, dearer_by, fit_tree
 from dtnumba.prediction.confident_votes import votes_of_trees
 from dtnumba.rules.c50.make_rules import Weighed, make_rules, rule_rows
 from dtnumba.rules.c50.votes import said_of, voters_of
@@ -67,7 +67,8 @@ class Boosting:
         workers: int,
     ) -> None:
         self.table, self.rows, self.weight, self.costs, self.workers = table, rows, weight, costs, workers
-        self.options, self.trials, self.n_classes = options, trials, rows.columns.n_classes
+        self.options, self.trials = replace(options, for_rules=trials.rules), trials
+        self.n_classes = rows.columns.n_classes
         self._rule_rows = rule_rows(table, rows.codes, self.n_classes, rows.is_nominal) if trials.rules else None
 
     def committee(self) -> Committee:
@@ -101,11 +102,29 @@ class Boosting:
         label, sure = labels_by_votes(votes_of_trees(self.table, tree, self.workers))
         if self._rule_rows is None:
             return Round(tree, None, label, sure)
-        wrong = float(weight[label != self.rows.codes].sum())
-        weighed = Weighed(weight, weight, options.min_cases)
-        rules = make_rules(self._rule_rows, tree, wrong, weighed, self.workers, by_utility=self.trials.by_utility)
+        weighed, lost = Weighed(weight, weight, options.min_cases), float(weight[label != self.rows.codes].sum())
+        if self.costs is not None:
+            weighed, lost = self._with_costs(tree, weight)
+        rules = make_rules(self._rule_rows, tree, lost, weighed, self.workers, by_utility=self.trials.by_utility)
         said = said_of(self.table, voters_of(rules, self.table.bits), self.workers)
         return Round(tree, rules, said.label, said.sure())
+
+    def _with_costs(self, tree: Trees, weight: NDArray[np.float64]) -> tuple[Weighed, float]:
+        """Return what rows count for rules, and how much the tree gets wrong where it labels by costs.
+
+        Cases of two classes weigh their costs there, too, so that these count twice. A tree that gets most cases wrong
+        that way says nothing of how good rules may be: then what it gets wrong as it was made is taken.
+        """
+        assert self.costs is not None, "there are costs"
+        dearer, chosen, least = dearer_by(self.rows, weight, self.costs), weight, self.options.min_cases
+        if dearer is not None:
+            tree = counted_by(self.rows, tree, weight, dearer)
+            chosen, least = weight * dearer[self.rows.codes], least * float(dearer.min())
+        shares = c50_shares(self.table, tree, self.workers)
+        lost = float(weight[(shares @ self.costs).argmin(axis=1) != self.rows.codes].sum())
+        if 2.0 * lost >= weight.sum():
+            lost = float(chosen[shares.argmax(axis=1) != self.rows.codes].sum())
+        return Weighed(chosen, weight, least, self.costs), lost
 
 
 def labels_by_votes(votes: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -207,6 +207,7 @@ class C50Growth:
     min_gain: tuple[float, float]
     n_cases: float  # of the whole table: that weights sum to, at most
     leaves_a_case: float = math.inf
+    class_cases: NDArray[np.float64] | None = None  # of each class, that a row counts without costs for what it weighs
 
 
 class C50Grower:
@@ -236,12 +237,14 @@ class C50Grower:
         draws = rng.stream(0, rng.FEATURES), rng.stream(0, rng.CUTS)
         small = no_limit, 0, 0, float(asked.min_cases), 0.0, float(asked.n_cases), no_limit
         self._limits = Limits(*small, len(n_codes), *draws, NoTest(), AnyShape())
+        self._class_cases = np.empty(0) if asked.class_cases is None else asked.class_cases
         self._work: Any = None
 
     def _new_work(self, n: int) -> Any:
         sums = sums_of(self.given.labels, self._criterion)
         rules = rules_of(self._tests, self._criterion, sums)
-        return work_on(self.given.columns, sums, self._criterion, self._limits, rules, n)
+        work = work_on(self.given.columns, sums, self._criterion, self._limits, rules, n)
+        return with_context(work, class_cases=self._class_cases)
 
     def tree(self, rows: NDArray[np.uint32], weights: NDArray[np.float64]) -> Trees:
         """Return the tree over rows of positive weight, not pruned."""

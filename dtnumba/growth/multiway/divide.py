@@ -50,10 +50,21 @@ def _number_children(work, feature):
                 number[v] = far
         number[missing] = 0
     for v in range(n):
-        total += weight_of(work.target, scratch.table, v)
+        total += _counted(work, v)
     for v in range(n):
-        share[number[v]] = weight_of(work.target, scratch.table, v) / total
+        share[number[v]] = _counted(work, v) / total
     return fan
+
+
+@inline
+def _counted(work, v):
+    """Return what the rows of a child that have its value count where the others are shared out."""
+    sums, n = work.scratch.table, 0.0
+    if len(work.class_cases) == 0:
+        return weight_of(work.target, sums, v)
+    for k in range(len(work.class_cases)):
+        n += sums[v, k] * work.class_cases[k]
+    return n
 
 
 @inline

@@ -133,6 +133,9 @@ class NodeContext(NamedTuple):
     calls: Calls
     n_rows: int  # of the tree
     plain: np.ndarray  # (n_rows,) float64: what rows count without costs and priors; empty: as they grow
+    # (n_classes,) float64: of each class, what a row counts without costs, of what it weighs, where those that lack a
+    # value are shared out; empty: as they grow
+    class_cases: np.ndarray
     halt: np.ndarray  # (1,) int64: not 0 where growth is to stop soon, and what was grown will be dropped
 
 

@@ -122,6 +122,7 @@ def work_on(
         calls=Calls(),
         n_rows=n,
         plain=plain,
+        class_cases=_NOT_OTHER,
         halt=halt,
     )
     work = GrowerContext(TestContext(context, criterion), drawing, rng.ROOT_KEY, 0, 1)

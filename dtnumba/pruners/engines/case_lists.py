@@ -29,6 +29,7 @@ class Cases(NamedTuple):
     weight: np.ndarray  # (c,) float64
     child: np.ndarray  # (c,) int64 scratch: number of the child each goes to, -1 for a missing value
     class_of: np.ndarray  # (n,) int64: of each row of the table
+    dearer: np.ndarray  # (K,) float64: what a case of each class weighs beyond what it counts; empty: nothing
 
 
 class RaisingState(NamedTuple):
@@ -105,6 +106,8 @@ def sum_cases(cases, start, stop, sums):
         sums[k] = 0.0
     for i in range(start, stop):
         sums[cases.class_of[cases.row[i]]] += cases.weight[i]
+    for k in range(len(cases.dearer)):
+        sums[k] *= cases.dearer[k]
 
 
 @outlined

@@ -295,7 +295,7 @@ def pruned_with_cases(
     exact = np.maximum((weight[kept] + grain) - grain, least)
     while not is_whole:
         lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
-        cases, state = Cases(*lists, np.asarray(codes, np.int64)), new_raising_state(trees, n_classes)
+        cases, state = Cases(*lists, np.asarray(codes, np.int64), np.empty(0)), new_raising_state(trees, n_classes)
         cases.row[:n], cases.weight[:n] = kept, exact
         state.stop[0] = state.floor[0] = n
         scratch, halt = new_scratch(trees, n_classes, 0), np.zeros(1, np.int64)

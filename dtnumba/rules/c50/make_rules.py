@@ -56,11 +56,12 @@ def votes_of(covered: Any, correct: Any) -> NDArray[np.int64]:
 
 
 class Weighed(NamedTuple):
-    """What rows count while rules are chosen, and once they stand."""
+    """What rows weigh, by their costs, while it is chosen which rules are kept, and what they count."""
 
     chosen: NDArray[np.float64]
     counted: NDArray[np.float64]
-    min_cases: float
+    min_cases: float  # that a rule must win among the chosen ones
+    costs: NDArray[np.float64] | None = None  # of calling a row of a class (row) another (column)
 
 
 class _Set(NamedTuple):
@@ -83,8 +84,8 @@ def make_rules(
 
     They stand by class and vote, or with the most useful first.
     """
-    weight, k, table = weighed.chosen, rows.n_classes, rows.table
-    paths = node_paths(trees, table, rows.codes, weight, k)
+    weight, k, table = weighed.counted, rows.n_classes, rows.table
+    paths = node_paths(trees, table, rows.codes, weight, k, weighed.costs)
     numbers: dict[Condition, int] = {}
     named = ([numbers.setdefault(key_of(test), len(numbers)) for test in path.tests] for path in paths)
     bodies = [tuple(dict.fromkeys(body)) for body in named]
@@ -106,7 +107,7 @@ def make_rules(
     own_bits = np.array([_rule_bits(body, value_bits, rows.column_bits) for body in found.bodies])
     vote = votes_of(shorter.covered[kept], right[kept])
     rate = max(wrong + k - 1.0, 1e-9) / (sizes.sum() + k)  # of one class there are no errors
-    scored = Scored(found.label, vote, own_bits, rows.codes, weight, k, rate, weighed.min_cases)
+    scored = Scored(found.label, vote, own_bits, rows.codes, weighed.chosen, k, rate, weighed.min_cases)
     kept = np.flatnonzero(shortest_set(found.covers, scored))
     found = found.take(kept, bits.tests, table.n_rows)
     if by_utility:

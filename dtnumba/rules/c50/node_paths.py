@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class NodePath(NamedTuple):
-    """The tests on the way to a node, and the class that most of its rows are of."""
+    """The tests on the way to a node, and the class that most of its rows are of, or that costs least."""
 
     tests: tuple[Condition, ...]
     k: int
@@ -34,7 +34,12 @@ class Visit(NamedTuple):
 
 
 def node_paths(
-    trees: Trees, table: Table, codes: NDArray[np.int64], weight: NDArray[np.float64], n_classes: int
+    trees: Trees,
+    table: Table,
+    codes: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    n_classes: int,
+    costs: NDArray[np.float64] | None = None,
 ) -> list[NodePath]:
     """Return the ways to all nodes but the root that rows come to, the nodes below a node before it.
 
@@ -53,7 +58,7 @@ def node_paths(
         if visit.tests:
             sizes = np.bincount(codes[visit.rows], visit.part, n_classes)
             tests = tuple(_narrowed(test, table, columns, visit.rows) for test in visit.tests)
-            waiting.append(NodePath(tests, int(sizes.argmax())))
+            waiting.append(NodePath(tests, int(sizes.argmax() if costs is None else (sizes @ costs).argmin())))
         feature = int(trees.feature[visit.node])
         if feature == LEAF:
             continue

@@ -14,10 +14,11 @@ from dtnumba import C50Classifier
 pytestmark = pytest.mark.small
 
 
-def both(X, y, kinds, n_levels, **params):
+def both(X, y, kinds, n_levels, costs=None, **params):
     """Return the slow way's rules and those of the model."""
-    slow = RuleMaker(Grower(X, y, kinds, n_levels, int(y.max()) + 1).fit()).fit()
-    return slow, C50Classifier(rules=True, n_jobs=1, **params).fit(framed(X, kinds, n_levels), y)
+    given = None if costs is None else np.transpose(costs)
+    slow = RuleMaker(Grower(X, y, kinds, n_levels, int(y.max()) + 1, costs=given, for_rules=True).fit()).fit()
+    return slow, C50Classifier(rules=True, n_jobs=1, costs=costs, **params).fit(framed(X, kinds, n_levels), y)
 
 
 def numbers(rules):
@@ -43,6 +44,20 @@ def test_rules_are_as_the_slow_way(gone):
         same(slow, model, framed(X, kinds, n_levels), X)
         n_rules.append(len(slow.rules))
     assert max(n_rules) > 3
+
+
+@pytest.mark.parametrize("costs", [[[0, 1], [4, 0]], [[0, 3, 1], [1, 0, 1], [5, 1, 0]]])
+def test_rules_with_costs_are_as_the_slow_way(costs):
+    n_rules, n_others = 0, 0
+    for seed in range(4):
+        X, y, kinds, n_levels = noisy(seed, n=300, gone=0.1, n_classes=len(costs))
+        slow, model = both(X, y, kinds, n_levels, costs)
+        table = framed(X, kinds, n_levels)
+        same(slow, model, table, X)
+        n_rules += len(slow.rules)
+        n_others += (model.predict(table) != C50Classifier(rules=True).fit(table, y).predict(table)).any()
+    assert n_rules > 4
+    assert n_others > 0
 
 
 @given(st.integers(0, 10_000), st.integers(20, 80), st.sampled_from([0.0, 0.2]), st.integers(2, 3))

@@ -245,6 +245,7 @@ def pruned_with_regrowth(
     costs: Costs,
     min_cases: float,
     regrow: Callable[[list[Any]], Trees] | None,
+    dearer: NDArray[np.float64] | None = None,
 ) -> Trees:
     """Return one tree pruned, and counted anew with all rows.
 
@@ -264,13 +265,17 @@ def pruned_with_regrowth(
         Branches of a node that have fewer count as one leaf.
     regrow : function (list of (rows, weights)) -> Trees, or None
         Returns a tree whose root has a subtree grown over each list; None: raised branches stay as they are.
+    dearer : array of shape (classes,), optional
+        What a case of each class weighs beyond ``weight``, by which cases that lack a value are shared out.
 
     """
     kept, n_classes = np.flatnonzero(weight), trees.value.shape[1]
     grain, least = unit_of(weight)
     n, room = len(kept), _ROOM * len(kept) + _MORE
     tree, halt = _GrowingTree(trees, n_classes), np.zeros(1, np.int64)
-    cases = Cases(np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64), np.asarray(codes, np.int64))
+    own_dearer = np.empty(0) if dearer is None else np.asarray(dearer, np.float64)
+    lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
+    cases = Cases(*lists, np.asarray(codes, np.int64), own_dearer)
     cases.row[:n], cases.weight[:n] = kept, np.maximum((weight[kept] + grain) - grain, least)
     tree.state.stop[0] = tree.state.used[0] = n
     tree.state.depth[0] = 1
