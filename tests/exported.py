@@ -82,6 +82,8 @@ KINDS = {
     "c45, laplace": (C45Classifier(laplace=True, subset=True, **CATEGORIES), "labels", object),
     "c50": (C50Classifier(**CATEGORIES), "labels", object),
     "c50, costs": (C50Classifier(subset=False, confidence=1.0, **COSTS, **CATEGORIES), "labels", object),
+    "c50, trials": (C50Classifier(trials=4, early_stopping=False, **CATEGORIES), "labels", object),
+    "c50, trials, float32": (C50Classifier(trials=6, early_stopping=False), "two", np.float32),
     "chaid": (CHAIDClassifier(min_parent=5, min_child=2, alpha_split=0.9, alpha_merge=0.9), "labels", object),
     "chaid, a number": (CHAIDRegressor(min_parent=5, min_child=2, alpha_split=0.9, alpha_merge=0.9), "number", object),
     "optimal": (OptimalTreeClassifier(max_depth=2, **CATEGORIES), "labels", object),
@@ -108,6 +110,12 @@ KINDS = {
     "rules, votes": (RuleSetClassifier(resolve="confidence", **CATEGORIES), "labels", object),
     "decision list": (DecisionListClassifier(**CATEGORIES), "labels", object),
 }
+# Rules that vote, which have their own tests
+VOTING = {
+    "c50, rules": (C50Classifier(rules=True, **CATEGORIES), "labels", object),
+    "c50, rules, costs": (C50Classifier(rules=True, bands=3, **COSTS, **CATEGORIES), "labels", object),
+    "c50, rules, trials": (C50Classifier(rules=True, trials=5, early_stopping=False), "two", np.float32),
+}
 # Models that are neither trees nor rules, which have their own tests
 SPLINES = {
     "splines": (MARSRegressor(missing="indicator", max_degree=2, **CATEGORIES), "number", object),
@@ -119,7 +127,7 @@ SPLINES = {
 
 def fitted(name, seed=0, n=90):
     """Return a fitted model and rows to ask it about."""
-    model, target, dtype = (KINDS | SPLINES)[name]
+    model, target, dtype = (KINDS | VOTING | SPLINES)[name]
     X, y, z = table(seed, n, 0.0 if name == "no missing" else 0.1, dtype)
     targets = {
         "labels": y,

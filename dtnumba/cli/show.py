@@ -16,7 +16,7 @@ from dtnumba.cli.learners import meant
 from dtnumba.cli.model_files import load_model
 from dtnumba.cli.output import check_out, results
 from dtnumba.export.as_text import Told, outline
-from dtnumba.export.reading import ReadRules, read
+from dtnumba.export.reading import ReadTrees, read
 from dtnumba.export.text_styles.printed import plain
 
 if TYPE_CHECKING:
@@ -107,12 +107,17 @@ def summary(model: Any) -> Iterator[str]:
         for classes in several:
             yield f"classes    {_listed([plain(label) for label in classes])}"
     yield f"columns    {int(model.n_features_in_):,}"
-    if hasattr(model, "n_leaves_"):
+    trials = getattr(model, "n_trials_", 1)
+    if trials > 1:
+        yield f"trials     {trials:,}"
+    if isinstance(getattr(model, "rules_", None), list):  # of each trial
+        yield f"rules      {sum(map(len, model.rules_)):,}"
+    elif hasattr(model, "n_leaves_"):
         yield f"tree       {model.n_leaves_:,} leaves, {model.n_nodes_:,} nodes, depth {model.depth_}"
     elif hasattr(model, "n_estimators_"):
         yield f"forest     {model.n_estimators_:,} trees"
-    if hasattr(model, "rules_"):
-        yield f"rules      {len(model.rules_):,}"
+    if hasattr(model, "n_rules_"):
+        yield f"rules      {model.n_rules_:,}"
     if hasattr(model, "n_terms_"):
         yield f"terms      {model.n_terms_:,}"
 
@@ -134,10 +139,10 @@ def top(model: Any, levels: int = 3, has_missing: NDArray[np.bool_] | None = Non
     ``has_missing`` tells of which columns it is said where missing values go; by default of all.
     """
     found = None if hasattr(model, "splines_") else read(model)
-    if found is None or isinstance(found, ReadRules):
+    if not isinstance(found, ReadTrees):
         lines = iter(export.text(model).splitlines())
     else:
-        if found.is_mean:
+        if found.is_mean or found.are_sure:
             yield f"the first of {found.trees.n_trees:,} trees"
         lines = outline(Told(found, model, None, SHOWN_LEVELS, has_missing), 0, levels)
     yield from islice(lines, MOST_LINES)

@@ -13,12 +13,12 @@ from dtnumba.estimators.bases.classical import ClassicalParams, ClassicalTree
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.fit import predicting
 from dtnumba.estimators.bases.parameters import COSTS, Legal, is_int, is_real, parameter, yes_or_no
-from dtnumba.estimators.c50_steps.answers import C50Answers
 from dtnumba.estimators.c50_steps.evaluation import errors_of_bands, evaluated
 from dtnumba.estimators.c50_steps.trials import Boosting, Trials
 from dtnumba.estimators.c50_steps.winnowing import winnow
 from dtnumba.estimators.c50_tree import C50Options, c50_rows, fit_tree, rehearse
 from dtnumba.prediction.tree_view import NotInColumnsError, TreeView
+from dtnumba.rules.c50.answers import C50Answers
 from dtnumba.rules.view import RuleList
 from dtnumba.runtime.side_by_side import expecting
 from dtnumba.runtime.tasks import n_workers
@@ -267,6 +267,11 @@ class C50Classifier(ClassicalTree, C50Params):
             return vars(self)["trial_trees_"][0]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    @property
+    def trees_vote(self) -> bool:
+        """Whether trees answer by votes, each by how sure it is."""
+        return len(self._views) > 1 and "rules_" not in vars(self)
+
     def _demand_one_tree(self, what: str, kind: type[ValueError] = ValueError) -> None:
         """Raise where no single tree says what the model does."""
         learned = vars(self.check_fitted())
@@ -282,6 +287,33 @@ class C50Classifier(ClassicalTree, C50Params):
     def refuse_compact(self, what: str) -> None:
         """Raise where several trees or rules answer, which the work called ``what`` does not read."""
         self._demand_one_tree(what)
+
+    def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:
+        """Return the leaf of every row, or the first rule that holds (as many as there are where none does).
+
+        Of several trials a column each; ids count from the tree's root.
+        """
+        table, rules = self.table_of(X), vars(self.check_fitted()).get("rules_")
+        if rules is not None:
+            found = [own.answers(table, self.n_jobs)[0] for own in rules]
+        else:
+            found = [view.leaves(table, self.n_jobs) for view in self._views]
+        return np.asarray(found[0] if len(found) == 1 else np.stack(found, axis=1))
+
+    def decision_path(self, X: Any, check_input: bool = True) -> Any:
+        """Return a SciPy CSR matrix (rows, nodes) with ones at the nodes that a row passes.
+
+        Of several trials as of a forest: nodes of all trees, and where the nodes of each tree begin.
+        """
+        if "rules_" in vars(self.check_fitted()):
+            self._demand_one_tree("decision_path")
+        leaves = self.apply(X)
+        if len(self._views) == 1:
+            return self._views[0].paths(leaves)
+        from scipy.sparse import hstack
+
+        paths = [view.paths(own) for view, own in zip(self._views, leaves.T, strict=True)]
+        return hstack(paths).tocsr(), self.trees_.root.copy()
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> PruningPath:
         """Return the alphas at which the tree of some rows loses a link; see ``DecisionTreeClassifier``."""

@@ -158,13 +158,13 @@ def _pieces(found: ReadTrees, name: str, header: str) -> list[str]:
         "LABEL_FROM": found.label_from,
     }
     if found.columns.classes is not None:
-        sizes["CHUNK"] = max(1, _LABEL_CELLS // sizes["WIDTH"]) if tables.width == found.columns.width else 1
+        sizes["CHUNK"] = max(1, _LABEL_CELLS // sizes["WIDTH"]) if found.n_summed == found.columns.width else 1
     head = [parts.comment(found.columns), header, "\n"]
     head += [f"#define {key} {value}\n" for key, value in sizes.items()]
     pieces = [parts.words("ROOTS", tables.root.astype(np.uint32))]
     pieces.append(parts.reals("SAID", tables.said.reshape(-1)))
     if found.prior is not None:
-        pieces.append(parts.reals("PRIOR", found.prior))
+        pieces.append(parts.reals("PRIOR", found.prior.reshape(-1)))
     if is_quick:
         pieces += _quick_nodes(tables)
     else:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import read
+from dtnumba.export.languages.voters import refuse_voting_rules
+from dtnumba.export.reading import ExportError, read
 from dtnumba.export.replay import AskedRows, Replies, known_rows
 from dtnumba.rules.layout import LEVELS, OUTSIDE, RANGE, Condition, as_asked, holds, merged
 from dtnumba.rules.paths import labelled_paths
@@ -105,6 +106,12 @@ def dnf(model: Any, class_: Any) -> Formula:
     """
     from dtnumba.rules.dnf import computes, shortest, space_of
 
+    refuse_voting_rules(model, "dnf")
+    if getattr(model, "trees_vote", False):
+        raise ExportError(
+            f"dnf: this {type(model).__name__} answers by the votes of {model.trees_.n_trees} trees; write one of "
+            "model.estimators_, which are trees"
+        )
     paths = labelled_paths(model)
     if not isinstance(class_, Hashable):
         raise TypeError(f"class_={class_!r}: must be one label, of {model.classes_.tolist()[:10]}")

@@ -10,12 +10,13 @@ from dtnumba.export.pictures.facts import facts_of, parameters_of, renamed
 from dtnumba.export.pictures.node_columns import column, node_columns, vote_rule
 from dtnumba.export.pictures.page_parts import Html, Page, shown, table_of_facts, written
 from dtnumba.export.pictures.words import clean, isolated
-from dtnumba.export.reading import ReadRules, read
+from dtnumba.export.reading import SURE, ReadTrees, read
+from dtnumba.prediction.confident_votes import EVEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dtnumba.export.reading import Columns, ReadTrees
+    from dtnumba.export.reading import Columns
     from dtnumba.tables.table import Table
 
 _MOST_NODES = 200_000  # of the trees of a forest that a page holds unless told
@@ -66,7 +67,7 @@ def html(
     targets = None if y is None else _targets(y, table, model)
     title = type(model).__name__ if title is None else title
     report = "" if table is None else _report(model, table, targets, columns)
-    if isinstance(read_model, ReadRules):
+    if not isinstance(read_model, ReadTrees):
         from dtnumba.export.pictures.rule_table import rule_data, rule_table
 
         table_of_rules, data = rule_table(read_model), rule_data(read_model)
@@ -120,7 +121,8 @@ def _data(model: Any, read_model: ReadTrees, n_trees: int) -> dict[str, Any]:
         "isCompact": read_model.trees.is_compact,
         "isMean": read_model.is_mean,
         "saysSecond": read_model.says_second and n_trees == read_model.trees.n_trees,
-        "voting": "hard" if is_hard else "soft",
+        "voting": SURE if read_model.are_sure else "hard" if is_hard else "soft",
+        "even": EVEN if read_model.are_sure else None,
         "votingCosts": None if rule is None or not is_hard else rule.costs.tolist(),
         "costs": None if own is None else own.costs.tolist(),
         "labelFrom": read_model.label_from,

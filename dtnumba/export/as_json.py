@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.export.languages.source import ExportedText, literals
+from dtnumba.export.languages.voters import ReadVoters
 from dtnumba.export.reading import ReadTrees, codes_of, read
 from dtnumba.export.replay import AskedRows, Replies, model_answers
 from dtnumba.export.splines.in_json import content_of, splines_of
@@ -15,6 +16,7 @@ from dtnumba.export.splines.reading import TakesSomeRows
 from dtnumba.prediction.forest_view import ForestView
 from dtnumba.prediction.fractional import probabilities_of
 from dtnumba.prediction.tree_view import TreeView
+from dtnumba.rules.c50.answers import C50Answers
 from dtnumba.rules.layout import Conditions, Rules
 from dtnumba.rules.view import RuleList
 from dtnumba.runtime.tasks import n_workers
@@ -92,11 +94,13 @@ def json(model: Any, indent: int | None = None) -> JsonText:
         content["voting"] = model.voting if found.is_mean else None
         content["trees"] = _of_trees(model.trees_)
         if found.prior is not None:
-            content["adds_prior"] = True
+            content["votes" if found.are_sure else "adds_prior"] = True
         if found.label_from:
             content["shares"] = _of_value(model._speaking().trees.value)  # noqa: SLF001  corrected ones
     elif hasattr(model, "splines_"):
         content["splines"] = content_of(model.splines_)
+    elif isinstance(found, ReadVoters):
+        content["rule_sets"] = [_of_rules(own.arrays) for own in model.rules_]
     else:
         content["by_votes"] = found.by_votes
         content["rules"] = _of_rules(model.rules_.arrays)
@@ -261,9 +265,16 @@ class JsonModel:
         else:
             sizes = [1] * self.n_outputs_
         self.sizes, self._by_votes = sizes, bool(content.get("by_votes"))
-        self.adds_prior = bool(content.get("adds_prior"))
+        self._votes: C50Answers | None = None
+        self.trees_vote = bool(content.get("votes"))
+        self.adds_prior = bool(content.get("adds_prior")) or self.trees_vote
         if "splines" in content:
             self.splines_ = splines_of(content["splines"], self.n_features_in_)
+            return
+        if "rule_sets" in content:
+            sets, seen = [_read_rules(own) for own in content["rule_sets"]], self.columns_seen
+            self.rules_: Any = [RuleList(own, seen.names, seen.levels, self.classes_, seen.n_features) for own in sets]
+            self._votes = C50Answers(None, sets, self.n_features_in_)
             return
         if "rules" in content:
             rules = _read_rules(content["rules"])
@@ -272,6 +283,8 @@ class JsonModel:
             return
         trees = check(_read_trees(content["trees"]), self.n_features_in_)
         self.voting = content["voting"]
+        if self.trees_vote:
+            self._votes = C50Answers(trees, [], self.n_features_in_)
         if self.voting is not None:
             self.forest_ = ForestView(trees, self.n_features_in_, sizes)
         else:
@@ -326,6 +339,8 @@ class JsonModel:
         return shares if proba else np.asarray(self.classes_[codes])
 
     def _totals(self, table: Table) -> NDArray[np.float64]:
+        if self._votes is not None:
+            return self._votes.shares(table, n_workers(None))
         if self.voting is not None:
             return self.forest_.means(table, self._voting(), None)
         if self.adds_prior:
@@ -341,14 +356,16 @@ class JsonModel:
         if not hasattr(self, "classes_"):
             totals = self._totals(table)
             return totals[:, 0] if self.n_outputs_ == 1 else totals
-        if hasattr(self, "rules_"):
+        if self._votes is None and hasattr(self, "rules_"):
             answer, votes = self.rules_.answers(table, None, votes=self._by_votes)
             rules = self.rules_.arrays
             codes = np.append(rules.label, rules.default)[answer]
             if self._by_votes:
                 codes = np.where(answer == rules.n_rules, rules.default, votes.argmax(axis=1))
             return np.asarray(self.classes_[codes])
-        if self.adds_prior:
+        if self._votes is not None:
+            codes = self._votes.codes(table, n_workers(None), None)[:, None]
+        elif self.adds_prior:
             codes = codes_of(self._totals(table), self.sizes, self.label_rule)
         elif self.voting is None:
             codes = self.tree_.label_codes(table, None, self.label_rule)
@@ -363,7 +380,7 @@ class JsonModel:
         table = self.table_of(X)
         if hasattr(self, "splines_"):
             return self._of_splines(table, proba=True)
-        if hasattr(self, "rules_"):
+        if self._votes is None and hasattr(self, "rules_"):
             answer, votes = self.rules_.answers(table, None, votes=self._by_votes)
             shares = self.rules_.shares()
             if not self._by_votes:

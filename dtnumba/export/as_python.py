@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.export.languages import voting_rules
 from dtnumba.export.languages.conditions import branches, of_rule, said_in
 from dtnumba.export.languages.numpy_source import numpy_source
 from dtnumba.export.languages.row_source import loop_source
 from dtnumba.export.languages.source import ExportedText, literal, literals, number
+from dtnumba.export.languages.voters import ReadVoters
+from dtnumba.export.languages.voting_rules import used_by
 from dtnumba.export.reading import ExportError, Nodes, ReadRules, ReadTrees, read
 from dtnumba.export.replay import AskedRows, Replies, places_of
 from dtnumba.rules.layout import body_of
@@ -89,6 +92,8 @@ def python(model: Any, style: str = "plain", row_type: str = "float64") -> Pytho
         literals(levels or [], "python")
     if style == "numpy":
         text = numpy_source(found)
+    elif isinstance(found, ReadVoters):
+        text = voting_rules.plain_source(found, _Python(), [header(found), *reading_lines(found, used_by(found))])
     elif isinstance(found, ReadRules):
         text = _rules(found)
     elif _is_small(found):
@@ -157,7 +162,7 @@ class _Python:
         return str(holds)
 
 
-def reading_lines(found: ReadTrees | ReadRules, used: Sequence[int]) -> list[str]:
+def reading_lines(found: ReadTrees | ReadRules | ReadVoters, used: Sequence[int]) -> list[str]:
     """Return the lines that make numbers of the values of a row that are asked for."""
     columns, lines = found.columns, []
     for j in used:
@@ -185,7 +190,7 @@ def says(columns: Any, codes: Sequence[int] | None, numbers: Sequence[float]) ->
     return f"{shares} if proba else {label}"
 
 
-def header(found: ReadTrees | ReadRules) -> str:
+def header(found: ReadTrees | ReadRules | ReadVoters) -> str:
     """Return the line that begins the function."""
     return "def predict(row):" if found.columns.classes is None else "def predict(row, proba=False):"
 

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtnumba.export.languages.source import ExportedText
-from dtnumba.export.reading import ReadRules, read
+from dtnumba.export.reading import ExportError, ReadRules, read
 from dtnumba.export.replay import AskedRows, Replies, known_rows
+from dtnumba.rules.c50.make_rules import THOUSAND
+from dtnumba.rules.c50.votes import UNDECIDED
 from dtnumba.rules.layout import as_asked, holds
 from dtnumba.rules.text import Words, read_rules, word
+from dtnumba.rules.view import text_of_sets
 from dtnumba.tables.floats import BETWEEN_VALUES, bits_of
 from dtnumba.trees.layout import BY_SHARE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from dtnumba.rules.text import Said
     from dtnumba.tables.floats import AtFloats, Between
     from dtnumba.trees.layout import Trees
 
@@ -26,31 +34,62 @@ class RulesText(ExportedText):
 
     cuts_at: Between | AtFloats = BETWEEN_VALUES
     by_votes = False
+    n_sets = 0  # of rules of C5.0
     trees: Trees | None = None  # of which it says what they say of known values alone
 
     def takes(self, codes: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which rows it is about: not those that a tree sends down in parts or by surrogates."""
         return np.ones(len(codes), bool) if self.trees is None else known_rows(self.trees, codes)
 
-    def run(self, rows: AskedRows) -> Replies:
-        """Read the sentences, and ask them."""
+    def _read(self, text: str) -> Said:
+        """Return what sentences say."""
+        return read_rules(text, Words(self.columns.names, self.columns.levels, self._classes, self.cuts_at))
+
+    @property
+    def _classes(self) -> list[str]:
         assert self.columns.classes is not None
-        classes = [word(label) for label in self.columns.classes[0]]
-        said = read_rules(self, Words(self.columns.names, self.columns.levels, classes, self.cuts_at))
-        n, bits = len(rows.codes), bits_of(rows.codes.dtype)
-        codes, votes = np.full(n, -1), np.zeros((n, len(classes)))
-        columns = np.asarray(rows.codes, np.float64)
+        return [word(label) for label in self.columns.classes[0]]
+
+    def _holding(self, said: Said, rows: AskedRows) -> Iterator[tuple[NDArray[np.bool_], int, dict[str, float]]]:
+        """Yield of each rule for which rows it holds, its class and its numbers."""
+        bits, columns, classes = bits_of(rows.codes.dtype), np.asarray(rows.codes, np.float64), self._classes
         for body, label, numbers in zip(said.bodies, said.label, said.numbers, strict=True):
-            is_in = np.ones(n, bool)
+            is_in = np.ones(len(columns), bool)
             for test in as_asked(body, self.cuts_at, bits):
                 is_in &= holds(test, columns[:, test.feature])
-            k = classes.index(label)
+            yield is_in, classes.index(label), numbers
+
+    def run(self, rows: AskedRows) -> Replies:
+        """Read the sentences, and ask them."""
+        if self.n_sets:
+            return self._run_sets(rows)
+        said, classes, n = self._read(self), self._classes, len(rows.codes)
+        codes, votes = np.full(n, -1), np.zeros((n, len(classes)))
+        for is_in, k, numbers in self._holding(said, rows):
             codes = np.where(is_in & (codes < 0), k, codes)
             votes[is_in, k] += numbers.get("confidence", 1.0)
         is_open = codes < 0
         if self.by_votes:
             codes = votes.argmax(axis=1)
         return Replies(np.where(is_open, classes.index(said.default), codes)[:, None], None)
+
+    def _run_sets(self, rows: AskedRows) -> Replies:
+        """Read sets of rules, each of which ends with what answers where none holds, and let them vote as C5.0's do."""
+        parts = re.split(r"(?m)^(?=# trial \d+$)", self)[-self.n_sets :]
+        n, k_classes = len(rows.codes), len(self._classes)
+        totals = np.zeros((n, k_classes))
+        for part in parts:
+            said = self._read(part)
+            found = list(self._holding(said, rows))
+            votes, first = np.zeros((n, k_classes), np.int64), np.zeros((n, k_classes), np.int64)
+            for is_in, k, numbers in sorted(found, key=lambda rule: rule[2]["covers"]):
+                vote = math.floor(THOUSAND * numbers["confidence"] + 0.5)
+                votes[is_in, k] += vote
+                first[is_in & (first[:, k] == 0), k] = vote
+            is_open = votes.max(axis=1, initial=0) == 0
+            code = np.where(is_open, self._classes.index(said.default), votes.argmax(axis=1))
+            totals[np.arange(n), code] += np.where(is_open, UNDECIDED, first[np.arange(n), code] / THOUSAND)
+        return Replies(totals.argmax(axis=1)[:, None], None)
 
 
 def rules(model: Any, digits: int | None = 3) -> RulesText:
@@ -73,6 +112,13 @@ def rules(model: Any, digits: int | None = 3) -> RulesText:
     otherwise stay
 
     """
+    if isinstance(getattr(model, "rules_", None), list):
+        return _of_sets(model, digits)
+    if getattr(model, "trees_vote", False):
+        raise ExportError(
+            f"rules: this {type(model).__name__} answers by the votes of {model.trees_.n_trees} trees; fit it with "
+            "rules=True, or write one of model.estimators_"
+        )
     made = model if hasattr(model, "to_text") else None
     if made is None and hasattr(model, "to_rules"):
         made = model.to_rules()
@@ -85,4 +131,13 @@ def rules(model: Any, digits: int | None = 3) -> RulesText:
     if made is not model and not hasattr(model, "rules_"):
         trees: Trees = model.trees_
         text.trees = trees if trees.policy == BY_SHARE or len(trees.surrogates.feature) else None
+    return text
+
+
+def _of_sets(model: Any, digits: int | None) -> RulesText:
+    """Return rules of C5.0, of several trials a set behind the other."""
+    found = read(model)
+    text = RulesText(text_of_sets(model.rules_, digits))
+    text.columns = found.columns._replace(row_types=(np.dtype(np.float64), np.dtype(np.float32)))
+    text.cuts_at, text.n_sets = model.rules_[0].arrays.cuts_at, len(model.rules_)
     return text

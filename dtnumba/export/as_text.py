@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import ExportError, ReadRules, ReadTrees, codes_of, read
+from dtnumba.export.languages.voters import ReadVoters
+from dtnumba.export.reading import ExportError, ReadTrees, codes_of, read
 from dtnumba.export.text_styles.printed import Printed, plain
 from dtnumba.rules.paths import test_of
 from dtnumba.rules.text import Words, sentence, word
+from dtnumba.rules.view import text_of_sets
 from dtnumba.trees.layout import last_children, node_values
 
 if TYPE_CHECKING:
@@ -194,7 +196,14 @@ def text(
         own = feature_names_of(feature_names, int(model.n_features_in_))
         return "\n".join(equations(model, own, 7)) + "\n"
     found = read(model)
-    if isinstance(found, ReadRules):
+    if isinstance(found, ReadVoters):
+        if style == "c50":
+            from dtnumba.export.text_styles.c50_summary import rules_in_style
+
+            return rules_in_style(model)
+        if style == "outline":
+            return text_of_sets(model.rules_, 3)
+    if not isinstance(found, ReadTrees):
         if style != "outline":
             raise ExportError(
                 f"text: {type(model).__name__} holds rules, and style={style!r} is one of trees; "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.prediction.fractional import with_prior
+from dtnumba.rules.layout import bounds_at
 from dtnumba.rules.text import names_of
 from dtnumba.tables.costs import LeastCost, commonest
 from dtnumba.trees.layout import BY_SHARE, LEAF, STAYS, last_children, n_entries, node_values
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dtnumba.export.languages.voters import ReadVoters
     from dtnumba.rules.layout import Rules
     from dtnumba.trees.layout import Trees
 
 _SHOWN = 5  # nodes that an error names
 ROW_TYPES: dict[str, np.dtype[Any]] = {"float64": np.dtype(np.float64), "float32": np.dtype(np.float32)}
+SURE = "sure"  # of votes: each tree's is as much as it is sure of its class
 UP_TO, AMONG, BY_RANGE, MAP = 1, 2, 3, 4  # kinds of tests: thresholds, levels, cuts, maps; 0 of leaves
 
 
@@ -60,7 +63,9 @@ class ReadTrees(NamedTuple):
     A row of an answer is the sum over the trees of what their leaves say, begun with ``begin``, divided by their number
     where ``is_mean``; where ``says_second``, it is the share of the second of two classes, and the first has the rest.
     Where there is a ``prior``, the cases of leaves stand behind the shares, and (share * cases + prior) / (cases + 1)
-    is said of a row.
+    is said of a row. Where trees vote by how sure they are (``late_votes`` is SURE), each has a prior of its own and
+    gives what is said of the likeliest class to that class, the first that is as likely but for EVEN; what is said of a
+    row are the sums of these votes as shares of all.
     """
 
     columns: Columns
@@ -72,13 +77,23 @@ class ReadTrees(NamedTuple):
     begin: float
     rule: LeastCost | None  # by which shares are labelled; None: the largest, the first on ties
     label_from: int  # the first column of what is said that labels come from: behind the shares, of corrected shares
-    late_votes: Any  # "hard" or a LeastCost where each tree votes for a label of a mixture of leaves, else None
-    prior: NDArray[np.float64] | None = None
+    late_votes: Any  # "hard", SURE or a LeastCost where each tree votes for a label of a mixture of leaves, else None
+    prior: NDArray[np.float64] | None = None  # (classes,); of trees that vote by how sure they are (trees, classes)
 
     @property
     def is_shared(self) -> bool:
         """Whether rows go down several branches in parts."""
         return self.trees.policy == BY_SHARE
+
+    @property
+    def are_sure(self) -> bool:
+        """Whether trees vote by how sure they are."""
+        return bool(isinstance(self.late_votes, str) and self.late_votes == SURE)
+
+    @property
+    def n_summed(self) -> int:
+        """How many numbers of the trees are added up: of votes a class each, else all that is said."""
+        return self.columns.width if self.are_sure else int(self.said.shape[1])
 
     @property
     def labels_are_of_leaves(self) -> bool:
@@ -95,7 +110,7 @@ class ReadRules(NamedTuple):
     shares: NDArray[np.float64]  # (r + 1, classes) of each rule, and of the default
 
 
-def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules:
+def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules | ReadVoters:
     """Return a fitted model as exporters read it.
 
     Parameters
@@ -112,9 +127,12 @@ def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules:
     if row_type not in ROW_TYPES:
         raise ValueError(f"row_type={row_type!r}: must be one of {', '.join(map(repr, ROW_TYPES))}")
     model.check_fitted()
-    refuse_votes(model)
     bits = 8 * ROW_TYPES[row_type].itemsize
     if hasattr(model, "rules_"):
+        if isinstance(model.rules_, list):  # a set a trial
+            from dtnumba.export.languages.voters import read_voters
+
+            return read_voters(model, bits)
         return _read_rules(model, bits)
     if hasattr(model, "splines_"):
         raise ExportError(
@@ -126,40 +144,28 @@ def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules:
     return _read_trees(model, bits)
 
 
-def refuse_votes(model: Any) -> None:
-    """Raise ExportError where trials vote, or rules by the most specific of them: formats say sums and single trees."""
-    n = len(getattr(model, "trial_trees_", ()))
-    if n > 1 or (n == 1 and hasattr(model, "rules_")):
-        who = f"{n} trials" if n > 1 else f"{len(model.rules_[0])} rules"
-        raise ExportError(
-            f"model={model!r}: it answers by the votes of {who}, which no format says; export one of "
-            "model.estimators_, which are models of one tree each, print model.summary(), or write the model by save"
-        )
-
-
 def read_trees(model: Any, format_: str, row_type: str = "float64") -> ReadTrees:
     """Return a fitted model of trees; ExportError where it is one of rules."""
+    from dtnumba.export.languages.voters import refuse_voting_rules
+
+    refuse_voting_rules(model, format_)
     found = read(model, row_type)
     if isinstance(found, ReadRules):
         raise ExportError(
             f"{format_}: the {len(found.rules.label)} rules of {type(model).__name__} are asked in turn, which this "
             "format has no nodes for; write them by export.python, sql, json or rules, or export the tree they are of"
         )
+    assert isinstance(found, ReadTrees), "other rules are refused above"
     return found
 
 
 def columns_of(model: Any) -> Columns:
-    """Return the columns of a fitted model, for pictures, which compare no rows."""
-    refuse_votes(model)
-    return columns_named(model)
+    """Return the columns of a fitted model, for what names them and compares no rows."""
+    return named_columns(model, tuple(ROW_TYPES.values()))
 
 
-def columns_named(model: Any) -> Columns:
-    """Return the columns of a fitted model, for what names them."""
-    return _columns(model, tuple(ROW_TYPES.values()))
-
-
-def _columns(model: Any, row_types: tuple[np.dtype[Any], ...]) -> Columns:
+def named_columns(model: Any, row_types: tuple[np.dtype[Any], ...]) -> Columns:
+    """Return the columns of a fitted model, for rows of some types."""
     seen = model.columns_seen
     levels = [None] * seen.n_features if seen.levels is None else list(seen.levels)
     is_labels = hasattr(model, "classes_")
@@ -187,7 +193,7 @@ def _read_trees(model: Any, bits: int) -> ReadTrees:
 
     given: Trees = model.trees_
     asked = {b: as_asked(given, b) for b in (32, 64)}
-    columns = _columns(model, _row_types({b: trees.threshold for b, trees in asked.items()}, bits))
+    columns = named_columns(model, _row_types({b: trees.threshold for b, trees in asked.items()}, bits))
     is_mean, rule = hasattr(model, "forest_"), model.label_rule
     voting = model._voting() if is_mean else "soft"  # noqa: SLF001  as its predict asks
     is_joined = is_mean and given.is_two_way
@@ -201,10 +207,13 @@ def _read_trees(model: Any, bits: int) -> ReadTrees:
     seconds = is_joined and says_second(given, columns.sizes)
     said, label_from = value[:, 1:] if seconds else value, 0
     speaking = getattr(model, "_speaking", None)
-    prior = value[0] if getattr(model, "adds_prior", False) else None
-    if prior is not None:
-        said = np.column_stack([value, given.weight])
-        codes = codes_of(with_prior(said, prior), columns.sizes, rule)
+    prior = None
+    if getattr(model, "adds_prior", False):
+        if getattr(model, "trees_vote", False):
+            late_votes, rule = SURE, None
+        said, of_trees = np.column_stack([value, given.weight]), value[given.root[:-1]]
+        prior = of_trees if late_votes == SURE else of_trees[0]
+        codes = codes_of(with_prior(said, np.repeat(of_trees, np.diff(given.root), axis=0)), columns.sizes, rule)
     elif not is_mean and speaking is not None and speaking() is not model.tree_:  # shares are corrected, labels are not
         said, label_from = np.concatenate([np.asarray(node_values(speaking().trees)), value], axis=1), value.shape[1]
     begin = 0.0 if not is_joined or is_few else -0.0
@@ -222,21 +231,24 @@ def codes_of(shares: NDArray[np.float64], sizes: Sequence[int], rule: LeastCost 
 
 
 def _read_rules(model: Any, bits: int) -> ReadRules:
-    from dtnumba.tables.floats import compared
+    (rules,), row_types = bounded([model.rules_.arrays], bits)
+    shares = np.asarray(model.rules_.shares())
+    return ReadRules(named_columns(model, row_types), rules, bool(model._by_votes), shares)  # noqa: SLF001
 
-    given: Rules = model.rules_.arrays
-    tests = given.tests
-    ends = {b: [compared(end, tests.feature, given.cuts_at, b) for end in (tests.low, tests.high)] for b in (32, 64)}
-    columns = _columns(model, _row_types({b: np.concatenate(two) for b, two in ends.items()}, bits))
-    low, high = ends[bits]
-    rules = given._replace(tests=tests._replace(low=low, high=high))
-    return ReadRules(columns, rules, bool(model._by_votes), np.asarray(model.rules_.shares()))  # noqa: SLF001
+
+def bounded(sets: list[Rules], bits: int) -> tuple[list[Rules], tuple[np.dtype[Any], ...]]:
+    """Return rules with the bounds that rows of so many bits are compared with, and which rows have the same ones."""
+    ends = {b: [bounds_at(own, b) for own in sets] for b in (32, 64)}
+    at = {b: np.concatenate([end for two in found for end in two]) for b, found in ends.items()}
+    low_high = zip(sets, ends[bits], strict=True)
+    bounded = [own._replace(tests=own.tests._replace(low=low, high=high)) for own, (low, high) in low_high]
+    return bounded, _row_types(at, bits)
 
 
 def answers_of(read_model: ReadTrees, totals: NDArray[np.float64]) -> tuple[NDArray[np.int64] | None, NDArray[Any]]:
     """Return labels (None of numbers) and shares or numbers of rows, by the sums of what their trees say."""
     totals = totals / read_model.trees.n_trees if read_model.is_mean else totals
-    if read_model.prior is not None:
+    if read_model.prior is not None and not read_model.are_sure:
         totals = with_prior(totals, read_model.prior)
     if read_model.says_second:
         totals = np.concatenate([1.0 - totals, totals], axis=1)

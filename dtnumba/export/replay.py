@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from dtnumba.export.languages.voters import ReadVoters
 from dtnumba.export.reading import MAP, ReadRules, ReadTrees, kinds_of, read
 from dtnumba.tables.cells import cells_of
 from dtnumba.tables.table import Table
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from dtnumba.export.reading import Columns
     from dtnumba.export.splines.reading import ReadSplines
     from dtnumba.trees.layout import Trees
+
+    ReadsRows = ReadTrees | ReadRules | ReadVoters | ReadSplines  # any model as it is read
 
 # So many cuts and categories are tried by themselves; of more, so many of each column, spread evenly.
 _MOST_CUTS, _MOST_LEVELS, _FEWEST = 20_000, 500, 50
@@ -137,7 +140,7 @@ def verify(result: Any, model: Any, X: Any) -> Verified:
     return Verified(len(codes), n_made)
 
 
-def _read(model: Any, row_type: str) -> ReadTrees | ReadRules | ReadSplines:
+def _read(model: Any, row_type: str) -> ReadsRows:
     if not hasattr(model, "splines_"):
         return read(model, row_type)
     from dtnumba.export.splines.reading import read_splines
@@ -219,7 +222,7 @@ def places_of(labels: list[Any], classes: list[Any]) -> NDArray[np.int64]:
     return np.array([places.get(label, -1) for label in labels], np.int64)
 
 
-def hard_rows(read_model: ReadTrees | ReadRules | ReadSplines, codes: NDArray[np.float64]) -> NDArray[np.float64]:
+def hard_rows(read_model: ReadsRows, codes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return rows that are hard on an export: each is a row of the caller with one value changed, or several."""
     p = len(read_model.columns.names)
     features, values = [], []
@@ -258,12 +261,12 @@ def _beside(cuts: NDArray[np.float64], most: int) -> NDArray[np.float64]:
         return np.concatenate([cuts, narrow.astype(np.float64), *(side.astype(np.float64) for side in sides)])
 
 
-def cuts_by_feature(read_model: ReadTrees | ReadRules | ReadSplines) -> Iterator[tuple[int, NDArray[np.float64]]]:
+def cuts_by_feature(read_model: ReadsRows) -> Iterator[tuple[int, NDArray[np.float64]]]:
     """Yield the columns that are compared with numbers, and the numbers."""
-    if isinstance(read_model, ReadRules):
-        tests = read_model.rules.tests
-        feature = np.concatenate([tests.feature, tests.feature])
-        cut = np.concatenate([tests.low, tests.high])
+    if isinstance(read_model, (ReadRules, ReadVoters)):
+        sets = [read_model.rules] if isinstance(read_model, ReadRules) else [own.rules for own in read_model.sets]
+        feature = np.concatenate([own.tests.feature for own in (*sets, *sets)])
+        cut = np.concatenate([*(own.tests.low for own in sets), *(own.tests.high for own in sets)])
     elif not isinstance(read_model, ReadTrees):
         feature, cut = read_model.knots()
     else:

@@ -15,7 +15,7 @@ from dtnumba.trees.routing import as_asked, child_number
 
 _BLOCK = 1024  # rows a ticket
 _STEPS_A_TREE = 30  # about, that a row takes
-_EVEN = 1e-7  # shares no farther apart are as large
+EVEN = 1e-7  # shares no farther apart are as large
 
 
 @kernel_type
@@ -82,7 +82,7 @@ def _likeliest(shares):
     for k in range(1, len(shares)):
         most = max(most, shares[k])
     best = 0
-    while shares[best] < most - _EVEN:
+    while shares[best] < most - EVEN:
         best += 1
     return best
 
@@ -113,6 +113,11 @@ def _mixture(task, node, at, row, waiting, parts, mixed):
     return cases
 
 
+def shares_of_votes(votes):
+    """Return votes as shares of their sum, which is added up from the first class on, as any language would."""
+    return votes / np.add.accumulate(votes, axis=1)[:, -1:]
+
+
 def votes_of_trees(table, trees, workers, without=-1, seen=None):
     """Return what trees of C5.0 vote for, (n, classes): of each the likeliest class, by its probability.
 
@@ -133,7 +138,7 @@ def votes_of_trees(table, trees, workers, without=-1, seen=None):
     assert trees.policy == BY_SHARE
     value = np.ascontiguousarray(node_values(trees))
     n_nodes, k = value.shape
-    label = (value >= value.max(axis=1, keepdims=True) - _EVEN).argmax(axis=1).astype(np.int32)
+    label = (value >= value.max(axis=1, keepdims=True) - EVEN).argmax(axis=1).astype(np.int32)
     first = np.repeat(trees.root[:-1], np.diff(trees.root))
     own, prior = value[np.arange(n_nodes), label], value[first, label]
     sure = (own * trees.weight + prior) / (trees.weight + 1.0)

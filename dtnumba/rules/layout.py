@@ -72,6 +72,12 @@ class Rules(NamedTuple):
         return len(self.prior)
 
 
+def bounds_at(rules: Rules, bits: Bits) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bounds that rows of floats of so many bits are compared with, the lower and the upper ones."""
+    low, high = (compared(end, rules.tests.feature, rules.cuts_at, bits) for end in (rules.tests.low, rules.tests.high))
+    return low, high
+
+
 class Condition(NamedTuple):
     """One test, for what makes rules a test at a time."""
 

@@ -53,6 +53,12 @@ class Rule(NamedTuple):
         return self.text
 
 
+def text_of_sets(sets: list[RuleList], digits: int | None) -> str:
+    """Return sets of rules as sentences, a line each; of several sets each under a line that counts them."""
+    heads = [f"# trial {t}\n" if len(sets) > 1 else "" for t in range(len(sets))]
+    return "\n".join(head + "\n".join(own.lines(digits)) + "\n" for head, own in zip(heads, sets, strict=True))
+
+
 class RuleList:
     """Rules in the order in which they are asked; ``str`` writes them a line each.
 

@@ -10,7 +10,6 @@ from naive.c50_winnowing import winnow as slow_winnow
 
 import dtnumba
 from dtnumba import C50Classifier, export
-from dtnumba.export.reading import ExportError
 
 pytestmark = pytest.mark.small
 
@@ -148,13 +147,32 @@ def test_trials_have_trees_of_their_own():
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     assert "<li>" in C50Classifier(rules=True).fit(X, y)._repr_html_()
     assert "trials" in model._repr_html_()
-    prunes, applies = (lambda: model.prune("mdl")), (lambda: model.apply(X))
-    for ask in (lambda: model.tree_, applies, model.to_rules, prunes, model.risk_bound):
+    prunes = lambda: model.prune("mdl")  # noqa: E731
+    for ask in (lambda: model.tree_, model.to_rules, prunes, model.risk_bound):
         with pytest.raises(ValueError, match="estimators_"):
             ask()
-    for write in (export.text, export.json, export.python, export.dot, export.onnx):
-        with pytest.raises(ExportError, match="votes of 3 trials"):
-            write(model)
+
+
+def test_leaves_and_ways_are_those_of_each_trial():
+    pytest.importorskip("scipy")
+    X, y = iris()
+    model = C50Classifier(trials=3).fit(X, y)
+    leaves, (ways, begin) = model.apply(X), model.decision_path(X)
+    assert leaves.shape == (150, 3)
+    assert begin.tolist() == [0, *np.cumsum([one.n_nodes_ for one in model.estimators_])]
+    for t, one in enumerate(model.estimators_):
+        assert np.array_equal(leaves[:, t], one.apply(X))
+        assert (ways[:, begin[t] : begin[t + 1]] != one.decision_path(X)).nnz == 0
+
+
+def test_the_first_rule_that_holds_is_told():
+    X, y = iris()
+    model = C50Classifier(rules=True).fit(X, y)
+    assert model.apply(X[:1]).tolist() == [0]
+    assert model.apply([[np.nan] * 4]).tolist() == [4]  # none: there are four
+    assert C50Classifier(rules=True, trials=4).fit(X, y).apply(X).shape == (150, 4)
+    with pytest.raises(ValueError, match="votes of 4 rules"):
+        model.decision_path(X)
 
 
 def test_rules_are_a_model_of_their_own():

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(
 )
 NO_TREES = {"rules", "rules, votes", "decision list"}
 NO_NODES = {"fractional", "fractional, a number", "c45", "c45, float32", "c45, laplace", "forest, fractional, hard"}
-NO_NODES |= {"c50", "c50, costs"}
+NO_NODES |= {"c50", "c50, costs", "c50, trials", "c50, trials, float32"}
 NO_NODES |= {"forest, fractional", "forest, surrogates", "intervals", "surrogates", "surrogates, numbers"}
 OF_NUMBERS = {
     *("tree, numbers", "tree, float32", "stump", "leaf", "regression, two outputs", "extra tree, a number"),

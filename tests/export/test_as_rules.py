@@ -13,6 +13,11 @@ def test_sentences_and_formulas_say_what_the_model_says(name):
         with pytest.raises(TypeError, match="must be a fitted tree that says classes"):
             export.rules(model)
         return
+    if getattr(model, "trees_vote", False):
+        for write in (lambda: export.rules(model), lambda: export.dnf(model, model.classes_[0])):
+            with pytest.raises(export.ExportError, match="by the votes of"):
+                write()
+        return
     if model.n_outputs_ > 1:
         with pytest.raises(ValueError, match="2 outputs, and a rule says one"):
             export.rules(model)

@@ -19,7 +19,7 @@ from dtnumba.export.languages.sql_words import Dialect
 without = pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is not installed")
 HERE = ["sqlite", pytest.param("duckdb", marks=without)]
 NO_TABLE = {"fractional", "fractional, a number", "surrogates", "surrogates, numbers", "c45", "c45, float32"}
-NO_TABLE |= {"c50", "c50, costs"}
+NO_TABLE |= {"c50", "c50, costs", "c50, trials", "c50, trials, float32"}
 NO_TABLE |= {"forest, fractional", "forest, surrogates", "c45, laplace", "rules", "rules, votes", "decision list"}
 
 

@@ -2,6 +2,5 @@
 
 winnowing   columns left out at first
 trials      trees, or their rules, one after another
-answers     what a fitted model says of rows
 evaluation  how it does on the rows of its fit, and which columns it looks at
 """

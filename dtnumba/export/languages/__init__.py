@@ -1,5 +1,7 @@
 """What exporters share of the languages that they write.
 
+voters        rules that vote, as exporters read them
+voting_rules  the same as Python, as Python of NumPy and as SQL
 conditions    what nodes and rules ask, for languages of expressions
 tables        nodes as tables that a loop can follow
 source        text that runs itself, and values as text

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dtnumba.prediction.confident_votes import EVEN
 from dtnumba.tables.costs import LeastCost
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ static uint32_t step(uint32_t at, const double *row, uint32_t *going)
     return NODES(at * STRIDE) + ((((uint32_t)(value <= THRESHOLD(at)) | absent | leaf) & 1) ^ 1);
 }
 
-static void add_tree(uint32_t root, const double *rows, int64_t n_rows, double *out)
+static void add_tree(int tree, const double *rows, int64_t n_rows, double *out)
 {
     for (int64_t first = 0; first < n_rows; first += TOGETHER) {
         const int n = n_rows - first < TOGETHER ? (int)(n_rows - first) : TOGETHER;
@@ -37,7 +38,7 @@ static void add_tree(uint32_t root, const double *rows, int64_t n_rows, double *
         uint32_t at[TOGETHER], going = 1;
         for (int j = 0; j < TOGETHER; j++) {
             own[j] = rows + (first + (j < n ? j : n - 1)) * N_COLUMNS;
-            at[j] = root;
+            at[j] = ROOTS(tree);
         }
         while (going) {
             going = 0;
@@ -179,13 +180,13 @@ static void said_by(uint32_t root, const double *row, double *own)
 }
 """
 _ADD = """
-static void add_tree(uint32_t root, const double *rows, int64_t n_rows, double *out)
+static void add_tree(int tree, const double *rows, int64_t n_rows, double *out)
 {{
     double own[SAYS];
     for (int64_t i = 0; i < n_rows; i++) {{
-        said_by(root, rows + i * N_COLUMNS, own);
-{votes}        for (int k = 0; k < SAYS; k++)
-            out[i * TOTALS + (TOTALS - SAYS) + k] += own[k];
+        said_by(ROOTS(tree), rows + i * N_COLUMNS, own);
+{votes}        for (int k = 0; k < {n_added}; k++)
+            out[i * TOTALS + (TOTALS - {n_added}) + k] += own[k];
     }}
 }}
 """
@@ -227,7 +228,7 @@ static void total(const double *rows, int64_t n_rows, double *out)
         for (int64_t i = 0; i < n * TOTALS; i++)
             own[i] = {begin};
         for (int t = 0; t < N_TREES; t++)
-            add_tree(ROOTS(t), rows + first * N_COLUMNS, n, own);
+            add_tree(t, rows + first * N_COLUMNS, n, own);
 {rest}    }}
 }}
 """
@@ -244,6 +245,30 @@ _PRIOR = """\
             for (int k = 0; k < WIDTH; k++)
                 own[i * TOTALS + k] = (own[i * TOTALS + k] * own[i * TOTALS + WIDTH] + PRIOR(k))
                     / (own[i * TOTALS + WIDTH] + 1.0);
+"""
+_SURE = """\
+        int best = 0;
+        double most = own[0];
+        for (int k = 1; k < WIDTH; k++)
+            most = own[k] > most ? own[k] : most;
+        while (!(own[best] >= most - {even!r}))
+            best++;
+        const double sure = (own[best] * own[WIDTH] + PRIOR(tree * WIDTH + best)) / (own[WIDTH] + 1.0);
+        for (int k = 0; k < WIDTH; k++)
+            own[k] = k == best ? sure : 0.0;
+"""
+_PREDICT_SHARES = """
+void {name}_predict(const double *rows, int64_t n_rows, double *out)
+{{
+    total(rows, n_rows, out);
+    for (int64_t i = 0; i < n_rows; i++) {{
+        double sum = 0.0;
+        for (int k = 0; k < WIDTH; k++)
+            sum += out[i * WIDTH + k];
+        for (int k = 0; k < WIDTH; k++)
+            out[i * WIDTH + k] /= sum;
+    }}
+}}
 """
 _PREDICT = """
 void {name}_predict(const double *rows, int64_t n_rows, double *out)
@@ -288,7 +313,7 @@ void {name}_labels(const double *rows, int64_t n_rows, int32_t *labels)
 
 def functions(found: ReadTrees, tables: LoopTables, name: str, *, is_quick: bool) -> str:
     """Return the functions of a source."""
-    has_more = found.label_from > 0 or found.prior is not None
+    has_more = found.label_from > 0 or (found.prior is not None and not found.are_sure)
     totals = "SAYS" if has_more else "WIDTH"
     text = f"#define TOTALS {totals}\n"
     starts = np.cumsum([0, *found.columns.sizes]).tolist()
@@ -311,11 +336,12 @@ def functions(found: ReadTrees, tables: LoopTables, name: str, *, is_quick: bool
             begin, end = walk.index("\nstatic uint32_t row_at"), walk.index("\nstatic void said_by")
             walk = walk[:begin] + walk[end:]
         text += _PARTS if found.is_shared else walk
-        votes = "" if found.late_votes is None else _votes(own)
-        text += _ADD.format(votes=votes)
-    rest = _MEAN * found.is_mean + _SECOND * found.says_second + _PRIOR * (found.prior is not None)
+        votes = _SURE.format(even=EVEN) if found.are_sure else "" if found.late_votes is None else _votes(own)
+        text += _ADD.format(votes=votes, n_added="WIDTH" if found.are_sure else "SAYS")
+    rest = _MEAN * found.is_mean + _SECOND * found.says_second
+    rest += _PRIOR * (found.prior is not None and not found.are_sure)
     text += _TOTAL.format(begin=repr(found.begin), rest=rest)
-    text += (_PREDICT_PART if has_more else _PREDICT).format(name=name)
+    text += (_PREDICT_PART if has_more else _PREDICT_SHARES if found.are_sure else _PREDICT).format(name=name)
     if found.columns.classes is None:
         return text
     if tables.label is not None:

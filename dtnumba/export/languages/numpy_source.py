@@ -10,7 +10,10 @@ import numpy as np
 from dtnumba.export.languages.conditions import of_rule, said_in
 from dtnumba.export.languages.source import listed, literal, number
 from dtnumba.export.languages.tables import LoopTables
+from dtnumba.export.languages.voters import ReadVoters
+from dtnumba.export.languages.voting_rules import numpy_rules
 from dtnumba.export.reading import ReadRules
+from dtnumba.prediction.confident_votes import EVEN
 from dtnumba.rules.layout import body_of
 from dtnumba.tables.costs import LeastCost
 
@@ -138,21 +141,33 @@ def labels(shares):
     return shares.argmax(axis=1)
 
 """
+_SURE = """\
+
+def sure(own, prior):
+    shares, n = own[:, :-1], own[:, -1]
+    best = (shares >= shares.max(axis=1, keepdims=True) - {even!r}).argmax(axis=1)
+    row, votes = np.arange(len(own)), np.zeros(shares.shape)
+    votes[row, best] = (shares[row, best] * n + prior[best]) / (n + 1.0)
+    return votes
+
+"""
 _TOTALS = """\
 
 def totals(X):
-    total = np.full((len(X), SAID.shape[1]), {begin})
-    for root in ROOT:
+    total = np.full((len(X), {width}), {begin})
+    for {root} in {roots}:
         total += {said}
 {rest}    return total
 
 """
 
 
-def numpy_source(found: ReadTrees | ReadRules) -> str:
+def numpy_source(found: ReadTrees | ReadRules | ReadVoters) -> str:
     """Return the source of functions of an array of rows."""
     names = ", ".join(name for name in found.columns.names if name.isprintable())
     text = _HEAD.format(names=names.replace("\\", "").replace('"', "'")) + _labels(found.columns)
+    if isinstance(found, ReadVoters):
+        return text + numpy_rules(found, _NumPy())
     if isinstance(found, ReadRules):
         return text + _rules(found)
     tables = LoopTables(found)
@@ -167,6 +182,9 @@ def numpy_source(found: ReadTrees | ReadRules) -> str:
     for name, column in columns.items():
         text += array_line(name, column)
     text += array_line("SAID", tables.said)
+    if found.are_sure:
+        assert found.prior is not None
+        text += array_line("PRIOR", found.prior)
     if tables.label is not None:
         text += array_line("LABEL", tables.label)
     rule = found.late_votes if isinstance(found.late_votes, LeastCost) else found.rule
@@ -214,23 +232,29 @@ def _answers(found: ReadTrees, tables: LoopTables) -> str:
     ends = np.cumsum([0, *found.columns.sizes]).tolist()
     own = list(itertools.pairwise(ends))
     said = "said(X, root)"
-    if found.late_votes is not None:
+    if found.late_votes is not None and not found.are_sure:
         pick = "np.eye({2})[labels(own[:, {0}:{1}])]" if isinstance(found.late_votes, LeastCost) else ""
         pick = pick or "np.eye({2})[own[:, {0}:{1}].argmax(axis=1)]"
         parts = [pick.format(start, stop, stop - start) for start, stop in own]
         said = f"(lambda own: np.concatenate([{', '.join(parts)}], axis=1))(said(X, root))"
+    root, roots = "root", "ROOT"
+    if found.are_sure:
+        said, root, roots = "sure(said(X, root), prior)", "root, prior", "zip(ROOT, PRIOR)"
     rest = f"    total /= {len(tables.root)}\n" if found.is_mean else ""
     rest += "    total = np.concatenate([1.0 - total, total], axis=1)\n" if found.says_second else ""
-    if found.prior is not None:
+    if found.prior is not None and not found.are_sure:
         prior = ", ".join(map(number, found.prior.tolist()))
         rest += f"    total = (total[:, :-1] * total[:, -1:] + np.array([{prior}])) / (total[:, -1:] + 1.0)\n"
-    text = _TOTALS.format(begin=repr(found.begin), said=said, rest=rest)
+    text = _SURE.format(even=EVEN) if found.are_sure else ""
+    width = found.n_summed if found.are_sure else "SAID.shape[1]"
+    text += _TOTALS.format(width=width, begin=repr(found.begin), root=root, roots=roots, said=said, rest=rest)
     shares = [f"total[:, {start}:{stop}]" for start, stop in own]
     if found.columns.classes is None:
         what = "total[:, 0]" if len(own) == 1 else "total"
         return f"{text}\ndef predict(X):\n    total = totals(np.asarray(X))\n    return {what}\n"
     joined = shares[0] if len(own) == 1 else f"[{', '.join(shares)}]"
     joined = joined if len(own) == 1 else f"np.concatenate({joined}, axis=1)"
+    joined = "total / np.add.accumulate(total, axis=1)[:, -1:]" if found.are_sure else joined
     text += f"\ndef predict_proba(X):\n    total = totals(np.asarray(X))\n    return {joined}\n\n\ndef predict(X):\n"
     if tables.label is not None:
         text += "    code = LABEL[ROW[ends(np.asarray(X), ROOT[0])]]\n"

@@ -9,6 +9,7 @@ import numpy as np
 
 from dtnumba.export.languages.source import listed, literal, number
 from dtnumba.export.languages.tables import LoopTables
+from dtnumba.prediction.confident_votes import EVEN
 from dtnumba.tables.costs import LeastCost
 
 if TYPE_CHECKING:
@@ -78,6 +79,18 @@ _PARTS = """\
                 children = range(LAST[at], LEFT[at] - 1, -1)
                 waiting += [(child, part * SHARE[child]) for child in children if SHARE[child] > 0.0]
 """
+_SURE = """\
+        *own, n = own
+        best = next(k for k, share in enumerate(own) if share >= max(own) - {even!r})
+        sure = (own[best] * n + prior[best]) / (n + 1.0)
+        own = [sure if k == best else 0.0 for k in range({width})]
+"""
+_SHARES = """\
+        total = 0.0
+        for vote in totals:
+            total += vote
+        return [vote / total for vote in totals]
+"""
 _COSTS = """\
 def least(shares):
     costs = [sum(share * cost for share, cost in zip(shares, column)) for column in COSTS]
@@ -102,6 +115,10 @@ def loop_source(found: ReadTrees) -> str:
     if columns.classes is not None:
         lists = [f"[{', '.join(map(literal, classes))}]" for classes in columns.classes]
         lines.append(f"CLASSES = [{', '.join(lists)}]")
+    if found.are_sure:
+        assert found.prior is not None
+        rows = [f"({', '.join(map(number, row))},)" for row in found.prior.tolist()]
+        lines.append(f"PRIOR = ({', '.join(rows)},)")
     text = "\n".join(lines) + "\n\n\n"
     rule = found.late_votes if isinstance(found.late_votes, LeastCost) else found.rule
     if rule is not None and tables.label is None:
@@ -110,12 +127,15 @@ def loop_source(found: ReadTrees) -> str:
     text += "\n".join([header(found), f"    x = [float('nan')] * {max(len(columns.names), 1)}"]) + "\n"
     for j, line in zip(tables.used, reading_lines(found, tables.used), strict=True):
         text += line.replace(f"x{j} = ", f"x[{j}] = ", 1) + "\n"
-    return text + f"    totals = [{found.begin!r}] * {tables.width}\n" + _body(found, tables)
+    return text + f"    totals = [{found.begin!r}] * {found.n_summed}\n" + _body(found, tables)
 
 
 def _body(found: ReadTrees, tables: LoopTables) -> str:
     walk = (_PARTS if found.is_shared else _WALK).format(step=step_of(tables, " " * 12), width=tables.width)
-    if found.late_votes is not None:
+    if found.are_sure:
+        walk = walk.replace("for root in ROOT:", "for root, prior in zip(ROOT, PRIOR):", 1)
+        walk += _SURE.format(even=EVEN, width=found.n_summed)
+    elif found.late_votes is not None:
         start, pieces = 0, []
         by_cost = isinstance(found.late_votes, LeastCost)
         pick = "least(own[{0}:{1}])" if by_cost else "own[{0}:{1}].index(max(own[{0}:{1}]))"
@@ -129,7 +149,7 @@ def _body(found: ReadTrees, tables: LoopTables) -> str:
         text += f"    totals = [total / {len(tables.root)} for total in totals]\n"
     if found.says_second:
         text += "    totals = [1.0 - totals[0], totals[0]]\n"
-    if found.prior is not None:
+    if found.prior is not None and not found.are_sure:
         prior = f"({', '.join(map(number, found.prior.tolist()))},)"
         text += f"    *totals, n = totals\n    totals = [(x * n + p) / (n + 1.0) for x, p in zip(totals, {prior})]\n"
     classes = found.columns.classes
@@ -137,7 +157,8 @@ def _body(found: ReadTrees, tables: LoopTables) -> str:
         return text + ("    return totals[0]\n" if tables.width == 1 else "    return totals\n")
     ends = np.cumsum([0, *found.columns.sizes]).tolist()
     shares = [f"totals[{start}:{stop}]" for start, stop in itertools.pairwise(ends)]
-    text += f"    if proba:\n        return {shares[0] if len(shares) == 1 else '[' + ', '.join(shares) + ']'}\n"
+    said = f"        return {shares[0] if len(shares) == 1 else '[' + ', '.join(shares) + ']'}\n"
+    text += f"    if proba:\n{_SHARES if found.are_sure else said}"
     if tables.label is not None:
         labels = [f"CLASSES[{o}][LABEL[ROW[at]][{o}]]" for o in range(len(shares))]
     else:

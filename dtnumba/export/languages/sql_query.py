@@ -10,13 +10,16 @@ import numpy as np
 from dtnumba.export.languages.conditions import branches, of_rule, said_in, shared_branches
 from dtnumba.export.languages.node_query import walk_of
 from dtnumba.export.languages.sql_words import Dialect, SqlConditions
+from dtnumba.export.languages.voting_rules import rules_query
 from dtnumba.export.reading import MAP, ExportError, Nodes, ReadRules, ReadTrees, refuse
+from dtnumba.prediction.confident_votes import EVEN
 from dtnumba.rules.layout import body_of
 from dtnumba.trees.layout import LEAF, STAYS, depths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dtnumba.export.languages.voters import ReadVoters
     from dtnumba.export.reading import Columns
 
 # Levels of conditions in each other that a dialect reads: SQLite has room for a hundred words that are not closed yet,
@@ -32,7 +35,7 @@ class Query:
     """One query, from the inside out: the table, its columns as numbers, what is said, the answers."""
 
     def __init__(
-        self, found: ReadTrees | ReadRules, words: Dialect, keep: Sequence[str], table: str, *, proba: bool
+        self, found: ReadTrees | ReadRules | ReadVoters, words: Dialect, keep: Sequence[str], table: str, *, proba: bool
     ) -> None:
         self.found, self.words, self.keep, self.table, self.proba = found, words, keep, table, proba
         self.prefix = "dt_"
@@ -68,11 +71,12 @@ class Query:
     def text(self, style: str) -> str:
         """Return the query in a style."""
         found = self.found
-        if isinstance(found, ReadRules):
+        if not isinstance(found, ReadTrees):
             if style == "table":
-                raise ExportError(f"sql: the {found.rules.n_rules} rules are no nodes of a table; pass style='case'")
-            return self._rules(found) + "\n"
-        if found.late_votes is not None:
+                n = sum(own.rules.n_rules for own in ([found] if isinstance(found, ReadRules) else found.sets))
+                raise ExportError(f"sql: the {n} rules are no nodes of a table; pass style='case'")
+            return (self._rules(found) if isinstance(found, ReadRules) else rules_query(self, found)) + "\n"
+        if found.late_votes is not None and not found.are_sure:
             remedy = "fit it with voting='soft', or export it as C or Python"
             refuse("sql", found.trees.root[:-1], "rows go down in parts, and each tree votes", remedy)
         if style == "table":
@@ -95,6 +99,8 @@ class Query:
         levels = _LEVELS[self.words.dialect]
         if trees.n_trees > _MOST_TERMS:
             raise ExportError(f"sql: a sum of {trees.n_trees} trees is too long for a query; pass style='table'")
+        if found.are_sure:
+            return self.answers(self._sure(inner, nodes, found), found)
         if found.is_shared:
             said = [self._shared_sum(found, nodes, column) for column in range(found.said.shape[1])]
             return self.answers(self._named(inner, said), found)
@@ -187,38 +193,65 @@ class Query:
         turned = [f"CASE WHEN {place} < 0 THEN -1 - {place} ELSE {place} END AS {place}" for place in places]
         return self.around(inner, turned, xs), places
 
+    def _sure(self, inner: str, nodes: Nodes, found: ReadTrees) -> str:
+        """Return a query of the votes for each class: what every tree says, which class it is for, and by how much."""
+        number, p, width = self.words.number, self.prefix, found.columns.width
+        assert found.prior is not None
+        trees = range(found.trees.n_trees)
+        own = [[f"{p}t{t}s{k}" for k in range(width + 1)] for t in trees]
+        sums = [self._tree_sum(found, nodes, column, t) for t in trees for column in range(width + 1)]
+        names = [name for one in own for name in one]
+        inner = self.around(inner, [f"{one} AS {name}" for one, name in zip(sums, names, strict=True)])
+        best = []
+        for t, (*shares, _) in enumerate(own):
+            least = f"{self.words.largest(shares)} - {number(EVEN)}"
+            pairs = " ".join(f"WHEN {share} >= {least} THEN {k}" for k, share in enumerate(shares))
+            best.append(f"CASE {pairs} END AS {p}best{t}")
+        inner = self.around(inner, best, names)
+        votes = []
+        for k in range(width):
+            terms = [number(0.0)]
+            for t, prior in enumerate(found.prior[:, k].tolist()):
+                sure = f"({own[t][k]} * {own[t][-1]} + {number(prior)}) / ({own[t][-1]} + {number(1.0)})"
+                terms.append(f"CASE {p}best{t} WHEN {k} THEN {sure} ELSE {number(0.0)} END")
+            votes.append(" + ".join(terms))
+        return self._named(inner, votes)
+
     def _shared_sum(self, found: ReadTrees, nodes: Nodes, column: int) -> str:
+        """Return the sum over the trees of what each of them says of a row that goes down in parts."""
+        sums = [self._tree_sum(found, nodes, column, t) for t in range(found.trees.n_trees)]
+        return " + ".join([self.words.number(0.0), *sums])
+
+    def _tree_sum(self, found: ReadTrees, nodes: Nodes, column: int, t: int) -> str:
         """Return the sum over the leaves of the part of a row that goes there times what the leaf says."""
-        trees, number, sums = found.trees, self.words.number, []
-        for t in range(trees.n_trees):
-            terms: list[str] = []
-            waiting: list[tuple[int, tuple[str, ...]]] = [(int(trees.root[t]), ())]
-            while waiting:
-                node, factors = waiting.pop()
-                if nodes.is_leaf(node):
-                    terms.append(" * ".join([*factors, number(float(found.said[node, column]))]))
-                    continue
-                test = nodes.test(node)
-                own = {way: said_in(self.language, condition) for condition, way in shared_branches(test)}
-                codes = [code for code, way in enumerate(test.ways) if way >= 0]
-                known = self.language.known(test.feature)
-                if test.kind == MAP:
-                    known = self.language.among(test.feature, codes)
-                assert test.shares is not None
-                for way in range(len(test.children) - 1, -1, -1):
-                    here = f"WHEN {own[way]} THEN {number(1.0)} " if way in own else ""
-                    share = number(test.shares[way])
-                    factor = f"CASE {here}WHEN {known} THEN {number(0.0)} ELSE {share} END"
-                    waiting.append((test.children[way], (*factors, factor)))
-            if len(terms) > _MOST_TERMS:
-                refuse(
-                    "sql",
-                    trees.root[t : t + 1],
-                    f"rows go down in parts to {len(terms)} leaves, and a query adds up {_MOST_TERMS}",
-                    "prune the tree, or export it as C or Python",
-                )
-            sums.append(f"({' + '.join([number(0.0), *terms])})")
-        return " + ".join([number(0.0), *sums])
+        trees, number = found.trees, self.words.number
+        terms: list[str] = []
+        waiting: list[tuple[int, tuple[str, ...]]] = [(int(trees.root[t]), ())]
+        while waiting:
+            node, factors = waiting.pop()
+            if nodes.is_leaf(node):
+                terms.append(" * ".join([*factors, number(float(found.said[node, column]))]))
+                continue
+            test = nodes.test(node)
+            own = {way: said_in(self.language, condition) for condition, way in shared_branches(test)}
+            codes = [code for code, way in enumerate(test.ways) if way >= 0]
+            known = self.language.known(test.feature)
+            if test.kind == MAP:
+                known = self.language.among(test.feature, codes)
+            assert test.shares is not None
+            for way in range(len(test.children) - 1, -1, -1):
+                here = f"WHEN {own[way]} THEN {number(1.0)} " if way in own else ""
+                share = number(test.shares[way])
+                factor = f"CASE {here}WHEN {known} THEN {number(0.0)} ELSE {share} END"
+                waiting.append((test.children[way], (*factors, factor)))
+        if len(terms) > _MOST_TERMS:
+            refuse(
+                "sql",
+                trees.root[t : t + 1],
+                f"rows go down in parts to {len(terms)} leaves, and a query adds up {_MOST_TERMS}",
+                "prune the tree, or export it as C or Python",
+            )
+        return f"({' + '.join([number(0.0), *terms])})"
 
     # Trees as a table of nodes
 
@@ -260,7 +293,7 @@ class Query:
         inner = self._named(inner, [" + ".join(own) for own in votes], [f"{first} AS {answer}"])
         s = [f"{self.prefix}s{k}" for k in range(k_classes)]
         is_open = f"{answer} = {rules.n_rules}"
-        label = f"CASE WHEN {is_open} THEN {rules.default} ELSE {self._largest_of(s)} END"
+        label = f"CASE WHEN {is_open} THEN {rules.default} ELSE {self.largest_of(s)} END"
         total = self.words.largest([f"({' + '.join([number(0.0), *s])})", number(1e-300)])
         shares = [
             f"CASE WHEN {is_open} THEN {number(x)} ELSE {own} / {total} END"
@@ -272,7 +305,7 @@ class Query:
 
     def answers(self, inner: str, found: ReadTrees) -> str:
         """Return the whole query, around one of sums s0, s1, ... and perhaps of labels."""
-        n_columns = found.said.shape[1] if self._needs_numbers(found) else 0
+        n_columns = found.n_summed if self._needs_numbers(found) else 0
         s = [f"{self.prefix}s{k}" for k in range(n_columns)]
         labels = [f"{self.prefix}label{o}" for o in range(len(found.columns.sizes))]
         own_labels = found.labels_are_of_leaves
@@ -282,7 +315,7 @@ class Query:
             if found.says_second:
                 first = f"{self.words.number(1.0)} - {s[0]} AS {self.prefix}s1"
                 inner, s = self.around(inner, [first, s[0]]), [f"{self.prefix}s1", s[0]]
-        if found.prior is not None:
+        if found.prior is not None and not found.are_sure:
             n, one = s[-1], self.words.number(1.0)
             more = [self.words.number(p) for p in found.prior.tolist()]
             lines = [f"({x} * {n} + {p}) / ({n} + {one}) AS {x}" for x, p in zip(s[:-1], more, strict=True)]
@@ -301,11 +334,15 @@ class Query:
                 pairs = " ".join(f"WHEN {cost} <= {least} THEN {k}" for k, cost in enumerate(costs))
                 chosen.append(f"CASE {pairs} END")
             else:
-                chosen.append(self._largest_of(own))
+                chosen.append(self.largest_of(own))
             start += size
+        if found.are_sure:
+            total = f"({' + '.join([self.words.number(0.0), *s])})"
+            return self.final(inner, chosen, [f"{one} / {total}" for one in s])
         return self.final(inner, chosen, s[: found.columns.width])
 
-    def _largest_of(self, own: Sequence[str]) -> str:
+    def largest_of(self, own: Sequence[str]) -> str:
+        """Return the place of the largest of some numbers, the first on ties."""
         pairs = " ".join(f"WHEN {one} THEN {k}" for k, one in enumerate(own))
         return f"CASE {self.words.largest(own)} {pairs} END"
 

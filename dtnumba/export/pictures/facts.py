@@ -29,7 +29,10 @@ def parameters_of(model: Any) -> list[tuple[str, str]]:
 def facts_of(model: Any) -> list[str]:
     """Return how large a fitted model is, and of what."""
     found = []
-    if hasattr(model, "trees_"):
+    if isinstance(getattr(model, "rules_", None), list):  # a set a trial
+        found += [_many(len(model.rules_), "trial")] * (len(model.rules_) > 1)
+        found.append(_many(sum(map(len, model.rules_)), "rule"))
+    elif hasattr(model, "trees_"):
         trees, is_forest = model.trees_, hasattr(model, "forest_") or not hasattr(model, "tree_")
         if is_forest:
             found.append(_many(trees.n_trees, "tree"))

@@ -44,6 +44,7 @@ const Model = (() => {
   const isClasses = Boolean(data.classes), sizes = data.sizes || [], offsets = [0];
   for (const k of sizes) offsets.push(offsets[offsets.length - 1] + k);
   const width = offsets[offsets.length - 1], labelFrom = data.labelFrom || 0;
+  const isSure = data.voting === "sure", isMany = data.isMean || isSure;
   const nSaid = width + labelFrom + (data.prior ? 1 : 0);
   const ranges = sizes.map((_, o) => {  // of numbers, for colours
     if (isClasses || !c.number) return null;
@@ -240,7 +241,8 @@ const Model = (() => {
         vectorOf(i, scratch.fill(0));
         for (let k = 0; k < own.length; k++) own[k] += part * scratch[k];
       }
-      if (isClasses && data.voting !== "soft") sizes.forEach((size, o) => {
+      if (isSure) { vote(own, data.prior[t]); }
+      else if (isClasses && data.voting !== "soft") sizes.forEach((size, o) => {
         const code = labelOf(partOf(own, o), data.votingCosts);
         for (let k = 0; k < size; k++) own[offsets[o] + k] = k === code ? 1 : 0;
       });
@@ -248,11 +250,24 @@ const Model = (() => {
     }
     if (data.isMean) for (let k = 0; k < total.length; k++) total[k] /= nTrees;
     if (data.saysSecond) total[0] = 1 - total[1];
+    const codesOf = () => isClasses ? sizes.map((_, o) => labelOf(partOf(total, o), data.costs)) : null;
+    if (isSure) {
+      const sum = total.subarray(0, width).reduce((a, b) => a + b, 0), codes = codesOf();
+      return { numbers: Array.from(total.subarray(0, width), (x) => x / sum), codes };
+    }
     if (data.prior) for (let k = 0; k < width; k++) total[k] = (total[k] * total[width] + data.prior[k]) / (total[width] + 1);
-    const codes = isClasses ? sizes.map((_, o) => labelOf(partOf(total, o), data.costs)) : null;
-    return { numbers: Array.from(total.subarray(0, width)), codes };
+    return { numbers: Array.from(total.subarray(0, width)), codes: codesOf() };
   }
 
-  return { data, c, m, parent, below, depth, threshold, isClasses, sizes, offsets, width, ranges, decode, number, count,
+  // Leave of what a tree says of the classes, and of its cases behind, its vote for the likeliest.
+  function vote(own, prior) {
+    const most = Math.max(...own.subarray(0, width)), n = own[width];
+    let best = 0;
+    while (!(own[best] >= most - data.even)) best++;
+    const sure = (own[best] * n + prior[best]) / (n + 1);
+    own.fill(0)[best] = sure;
+  }
+
+  return { data, c, m, isMany, parent, below, depth, threshold, isClasses, sizes, offsets, width, ranges, decode, number, count,
     percent, isolate, way, takesMissing, orMissing, missingWords, standIns, sharesOf, isKnown, codeOf, numberOf, says, descend, answer };
 })();

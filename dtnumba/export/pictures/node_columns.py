@@ -122,11 +122,13 @@ def _values(shown: _Shown, ends: NDArray[np.bool_]) -> dict[str, Any]:
     if columns.classes is None:
         return {"number": column(np.asarray(said[:m]))}
     counts, classes, shares, codes = [], [], [], []
+    prior = shown.read_model.prior
+    if prior is not None:  # of each node the one of its tree
+        prior = np.repeat(np.atleast_2d(prior), np.diff(shown.read_model.trees.root), axis=0)
     for start in range(0, m, _BLOCK):
         block = np.array(said[start : min(start + _BLOCK, m)], np.float64)
         own = slice(shown.read_model.label_from, shown.read_model.label_from + columns.width)
-        prior = shown.read_model.prior
-        decisive = block[:, own] if prior is None else with_prior(block, prior)
+        decisive = block[:, own] if prior is None else with_prior(block, prior[start : start + len(block)])
         codes.append(codes_of(decisive, columns.sizes, vote_rule(shown.model, shown.read_model)))
         short = ~ends[start : start + len(block)]
         block[short] = block[short].round(_DIGITS)

@@ -122,7 +122,7 @@
     V.select(largest[0], true);
     result.replaceChildren();
     const whole = c.root.length - 1 === data.nTrees;
-    const who = !data.isMean ? "The tree says" : whole ? `The ${M.count(data.nTrees)} trees say`
+    const who = !M.isMany ? "The tree says" : whole ? `The ${M.count(data.nTrees)} trees say`
       : `The ${M.count(c.root.length - 1)} trees of this page say`;
     data.sizes.forEach((size, o) => {
       const text = M.isClasses ? data.classes[o][said.codes[o]] : M.number(said.numbers[o]);
@@ -134,7 +134,7 @@
         result.append(shareRows(pairs, o));
       }
     });
-    if (data.isMean) result.append(element("p", { class: "dim" }, element("bdi", {},
+    if (M.isMany) result.append(element("p", { class: "dim" }, element("bdi", {},
       `This tree: ${M.says(largest[0], V.state.out)}`)));
     if (ends.length > 1)
       result.append(element("p", { class: "dim" }, `In parts, to ${ends.length} leaves; the largest part is ${M.percent(largest[1])}.`));

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.export.languages.voters import refuse_voting_rules
 from dtnumba.export.pictures.words import NodeWords, number, share
 from dtnumba.export.reading import ExportError, Nodes, codes_of, columns_of, read_trees
 from dtnumba.trees.layout import BY_SHARE, node_values, one_tree
@@ -141,6 +142,7 @@ def check_picture(model: Any, format_: str, tree: Any, max_depth: Any) -> None:
     if not hasattr(model, "trees_"):
         read_trees(model, format_)  # says why
         raise ExportError(f"{format_}: {type(model).__name__} has no trees")
+    refuse_voting_rules(model, format_)
     model.check_fitted()
     n = model.trees_.n_trees
     if isinstance(tree, bool) or not isinstance(tree, (int, np.integer)) or not 0 <= tree < n:

@@ -135,7 +135,7 @@ def _importances(model: Any, names: Columns) -> str:
 
 def _shape(model: Any) -> list[str]:
     """Return how deep leaves lie, and how many rows they have."""
-    trees = getattr(model, "trees_", None)
+    trees = None if hasattr(model, "rules_") else getattr(model, "trees_", None)
     if trees is None:
         return []
     is_leaf = trees.feature == LEAF

@@ -7,60 +7,79 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.export.languages.voters import ReadVoters
 from dtnumba.export.pictures.node_columns import column
 from dtnumba.export.pictures.page_parts import shown
 from dtnumba.export.pictures.words import NodeWords, number
+from dtnumba.export.reading import ReadRules
+from dtnumba.rules.c50.make_rules import THOUSAND
+from dtnumba.rules.c50.votes import UNDECIDED
 from dtnumba.rules.layout import body_of, condition_at
 
 if TYPE_CHECKING:
-    from dtnumba.export.reading import ReadRules
+    from dtnumba.rules.layout import Rules
 
 _HEAD = ("", "If", "Then", "Covers", "Correct", "Confidence", "Lift")
 
 
-def rule_data(read_model: ReadRules) -> dict[str, Any]:
+def _sets(read_model: ReadRules | ReadVoters) -> list[Rules]:
+    return [read_model.rules] if isinstance(read_model, ReadRules) else [own.rules for own in read_model.sets]
+
+
+def rule_data(read_model: ReadRules | ReadVoters) -> dict[str, Any]:
     """Return what the program of the page reads: the tests of the rules as columns, and what a rule says."""
-    rules, tests = read_model.rules, read_model.rules.tests
-    levels = [condition_at(tests, t).levels for t in range(len(tests.feature))]
-    columns = {
-        "n_tests": np.diff(rules.start),
-        "feature": tests.feature,
-        "kind": tests.kind,
-        "low": tests.low,
-        "high": tests.high,
-        "missing": tests.missing,
+    sets = _sets(read_model)
+    levels = [condition_at(own.tests, t).levels for own in sets for t in range(len(own.tests.feature))]
+    of_tests = ("feature", "kind", "low", "high", "missing")
+    columns: dict[str, Any] = {
+        "n_tests": np.concatenate([np.diff(own.start) for own in sets]),
+        **{name: np.concatenate([getattr(own.tests, name) for own in sets]) for name in of_tests},
         "n_levels": np.array([len(own) for own in levels], np.int64),
         "level": np.array([level for own in levels for level in own], np.int64),
-        "label": rules.label,
-        "confidence": rules.confidence,
-        "shares": read_model.shares,
+        "label": np.concatenate([own.label for own in sets]),
     }
-    said = {"nRules": rules.n_rules, "byVotes": read_model.by_votes, "default": int(rules.default)}
+    said: dict[str, Any] = {"nRules": sum(own.n_rules for own in sets), "default": int(sets[0].default)}
+    if isinstance(read_model, ReadRules):
+        columns |= {"confidence": sets[0].confidence, "shares": read_model.shares}
+        said["byVotes"] = read_model.by_votes
+    else:
+        begin = np.cumsum([0, *(own.n_rules for own in sets)])
+        orders = [own.order + at for own, at in zip(read_model.sets, begin, strict=False)]
+        columns |= {
+            "vote": np.concatenate([own.vote for own in read_model.sets]),
+            "order": np.concatenate(orders).astype(np.int64),
+            "set_stop": begin[1:],
+            "defaults": np.array([own.default for own in sets]),
+        }
+        said |= {"byVotes": True, "undecided": UNDECIDED, "thousand": THOUSAND}
     return said | {"rules": {name: column(own) for name, own in columns.items()}}
 
 
-def rule_table(read_model: ReadRules) -> str:
+def rule_table(read_model: ReadRules | ReadVoters) -> str:
     """Return the rules as markup, the default last, and a field that filters them."""
-    rules, columns = read_model.rules, read_model.columns
+    sets, columns = _sets(read_model), read_model.columns
     assert columns.classes is not None
     words = NodeWords(columns)
     classes = columns.classes[0]
     lines = []
-    for r in range(rules.n_rules):
+    for trial, rules, r in ((t, own, r) for t, own in enumerate(sets) for r in range(own.n_rules)):
         tests = [f'<bdi dir="ltr" data-test>{escape(words.of_rule(test))}</bdi>' for test in body_of(rules, r)]
         numbers = (rules.covered[r], rules.correct[r], rules.confidence[r], rules.lift[r])
         label = f"<bdi>{shown(classes[rules.label[r]])}</bdi>"
-        cells = [f"{r + 1:,}<small></small>", "<br>and ".join(tests) or "anything", label]
+        place = f"{trial}/{r + 1:,}" if len(sets) > 1 else f"{r + 1:,}"
+        cells = [f"{place}<small></small>", "<br>and ".join(tests) or "anything", label]
         cells += [number(float(x)) for x in numbers]
         lines.append(f'<tr data-rule tabindex="-1">{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
-    default = f"<td><small></small></td><td>otherwise</td><td><bdi>{shown(classes[rules.default])}</bdi></td>"
+    said = [f"<bdi>{shown(classes[own.default])}</bdi>" for own in sets]
+    otherwise = ", ".join(f"{t}: {one}" for t, one in enumerate(said)) if len(sets) > 1 else said[0]
+    default = f"<td><small></small></td><td>otherwise</td><td>{otherwise}</td>"
     lines.append(f'<tr data-default tabindex="-1">{default}{"<td></td>" * 4}</tr>')
     head = "".join(f'<th scope="col">{name}</th>' for name in _HEAD)
-    how = (
-        "Of all rules that hold, the classes are weighed by confidence."
-        if read_model.by_votes
-        else "The first rule that holds answers."
-    )
+    how = "Of all rules that hold, the classes are weighed by confidence."
+    if isinstance(read_model, ReadVoters) and len(sets) > 1:
+        how = f"Of the rules of each of {len(sets)} trials those that hold vote for a class, and then the trials do."
+    elif isinstance(read_model, ReadRules) and not read_model.by_votes:
+        how = "The first rule that holds answers."
     return (
         f'<section><p>{how} <input id="rule-filter" type="search" placeholder="Find column or class" '
         'aria-label="Find column or class"> <span id="found" class="dim" role="status"></span> '

@@ -18,13 +18,40 @@ const Rules = (() => {
     return (!(x <= c.low[t]) && x <= c.high[t]) !== (c.kind[t] === OUTSIDE);
   }
 
+  function passes(r, row) {
+    for (let t = start[r]; t < start[r + 1]; t++) if (!holds(t, row)) return false;
+    return true;
+  }
+
+  // The same of sets of C5.0: each says a class, as surely as the vote of the first rule for it that holds.
+  function answerOfSets(row) {
+    const k = data.classes[0].length, passed = [], total = new Float64Array(k), many = c.set_stop.length > 1;
+    let begin = 0, label = 0, shares = null;
+    c.set_stop.forEach((stop, s) => {
+      const votes = new Float64Array(k), first = new Float64Array(k), own = [];
+      for (const r of c.order.subarray(begin, stop)) {
+        if (!passes(r, row)) continue;
+        own.push(r);
+        votes[c.label[r]] += c.vote[r];
+        first[c.label[r]] ||= c.vote[r];
+      }
+      begin = stop;
+      passed.push(...own.sort((a, b) => a - b));
+      label = own.length ? votes.indexOf(Math.max(...votes)) : c.defaults[s];
+      total[label] += own.length ? first[label] / data.thousand : data.undecided;
+      shares = Array.from(first, (x, j) => !own.length ? 1 : j === label ? x : x / own.length);
+    });
+    if (many) { shares = Array.from(total); label = total.indexOf(Math.max(...total)); }
+    const sum = shares.reduce((a, b) => a + b, 0);
+    return { passed, first: passed.length ? passed[0] : n, shares: shares.map((x) => x / sum), code: label };
+  }
+
   // Which rules hold, which of them answers first (n: none, the default), and the share of each class.
   function answer(row) {
+    if (c.set_stop) return answerOfSets(row);
     const passed = [], votes = new Float64Array(data.classes[0].length);
     for (let r = 0; r < n; r++) {
-      let all = true;
-      for (let t = start[r]; all && t < start[r + 1]; t++) all = holds(t, row);
-      if (all) { passed.push(r); votes[c.label[r]] += c.confidence[r]; }
+      if (passes(r, row)) { passed.push(r); votes[c.label[r]] += c.confidence[r]; }
     }
     const first = passed.length ? passed[0] : n, k = votes.length;
     let shares = Array.from(c.shares.subarray(first * k, (first + 1) * k)), code = first < n ? c.label[first] : data.default;

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import columns_named
+from dtnumba.export.reading import columns_of
 from dtnumba.export.text_styles.c50 import cut, tenths
 from dtnumba.rules.layout import LEVELS, body_of
 
@@ -27,7 +27,7 @@ _TITLES = {  # by whether there are rules, and costs
 
 def c50_summary(model: Any) -> str:
     """Return the lines that C5.0 prints of a fitted model."""
-    columns = columns_named(model)
+    columns = columns_of(model)
     parts = [_winnowed(model, columns)] if model.winnow else []
     many = model.n_trials_ > 1
     rules = getattr(model, "rules_", None)
@@ -45,6 +45,16 @@ def c50_summary(model: Any) -> str:
     parts += [usage] if usage else []
     if model.bands and rules is not None and not many and len(rules[0]):
         parts.append(_utility(model))
+    return "".join(parts)
+
+
+def rules_in_style(model: Any) -> str:
+    """Return the rules of a model as C5.0 prints them."""
+    columns, many = columns_of(model), model.n_trials_ > 1
+    parts = []
+    for t, own in enumerate(model.rules_):
+        head = f"\n-----  Trial {t}:  -----\n" if many else ""
+        parts.append(head + _rules(own.arrays, columns, model, f"{t}/" if many else ""))
     return "".join(parts)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.export.as_text import check_whole, feature_names_of, text
-from dtnumba.export.reading import ExportError, ReadRules, read
+from dtnumba.export.reading import ExportError, ReadTrees, read
 from dtnumba.export.text_styles.competing import Competition
 from dtnumba.export.text_styles.printed import Printed, plain
 from dtnumba.export.text_styles.rpart_summary import RpartSummary
@@ -50,9 +50,9 @@ def summary(
     found = read(model)
     if (X is None) != (y is None):
         raise ValueError(f"summary: pass both X and y, got {'y' if X is None else 'X'} alone")
-    if X is not None and isinstance(found, ReadRules):
+    if X is not None and not isinstance(found, ReadTrees):
         raise ExportError("summary: rules have no splits that competed; leave out X and y")
-    if isinstance(found, ReadRules):
+    if not isinstance(found, ReadTrees):
         return f"{_title(model)}\n\n{text(model)}"
     names = feature_names_of(feature_names, len(found.columns.names)) or found.columns.names
     if hasattr(model, "tree_") and not found.trees.is_compact and len(found.columns.sizes) == 1:

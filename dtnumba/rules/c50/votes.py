@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dtnumba.prediction.confident_votes import shares_of_votes
 from dtnumba.rules.c50.make_rules import THOUSAND, votes_of
 from dtnumba.rules.layout import body_of, pack_rules
 from dtnumba.rules.matching import Block, blocks_of, match
@@ -22,7 +23,7 @@ _STEPS_A_WORD = 16  # about, of the columns that rules test
 _SERIAL = 2048  # rows below which the calling thread works alone
 _BITS = 64
 _ONE, _ZERO = np.uint64(1), np.uint64(0)
-_UNDECIDED = 0.5  # how sure the class is of a row for which no rule holds
+UNDECIDED = 0.5  # how sure the class is of a row for which no rule holds
 
 
 class Voters(NamedTuple):
@@ -35,14 +36,18 @@ class Voters(NamedTuple):
     n_classes: int
 
 
+def by_cover(covered: Any) -> Any:
+    """Return the order of rules in which the most specific come first: those that cover the fewest rows."""
+    return np.argsort(covered, kind="stable")
+
+
 def voters_of(rules: Any, bits: Any) -> Voters:
     """Return rules as they vote on rows of floats of so many bits."""
-    order = np.argsort(rules.covered, kind="stable")
+    order = by_cover(rules.covered)
     numbers = {name: getattr(rules, name)[order] for name in ("covered", "correct", "confidence", "lift")}
     numbers |= {"prior": rules.prior, "decided": np.zeros((len(order) + 1, rules.n_classes))}
-    sorted_ = pack_rules(
-        [body_of(rules, int(r)) for r in order], rules.label[order], rules.default, numbers, rules.cuts_at
-    )
+    bodies = [body_of(rules, int(r)) for r in order]
+    sorted_ = pack_rules(bodies, rules.label[order], rules.default, numbers, rules.cuts_at)
     vote = votes_of(sorted_.covered, sorted_.correct)
     return Voters(blocks_of(sorted_, bits), sorted_.label, vote, rules.default, rules.n_classes)
 
@@ -92,7 +97,7 @@ class RulesSay(NamedTuple):
     def sure(self) -> np.ndarray:
         """Return how sure the label of each row is."""
         own = np.take_along_axis(self.first, self.label[:, None], axis=1)[:, 0] / THOUSAND
-        return np.where(self.n_hold == 0, _UNDECIDED, own)
+        return np.where(self.n_hold == 0, UNDECIDED, own)
 
     def shares(self) -> np.ndarray:
         """Return the probability of each class; where no rule holds all are as likely."""
@@ -100,7 +105,7 @@ class RulesSay(NamedTuple):
         is_label = np.arange(own.shape[1]) == self.label[:, None]
         own = np.where(is_label, own, own / np.maximum(self.n_hold, 1)[:, None])
         own[self.n_hold == 0] = 1.0
-        return own / own.sum(axis=1, keepdims=True)
+        return shares_of_votes(own)
 
 
 def said_of(table: Any, voters: Voters, workers: int) -> RulesSay:

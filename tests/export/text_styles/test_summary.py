@@ -20,7 +20,8 @@ def test_every_model_has_one(name):
         assert f"\n{model.n_estimators_} tree" in text
         assert "\nFeature importances\n" in text
     elif "Decision tree:" in text:
-        assert re.search(rf"\n\t +{model.n_leaves_} +\d+\(", text)
+        for size in getattr(model, "sizes_", [model.n_leaves_]):  # of each trial
+            assert re.search(rf"\t +{size} +\d+\(", text)
     elif "Node number 1: 90 observations" in text:
         assert text.count("Node number") == model.n_nodes_
     else:

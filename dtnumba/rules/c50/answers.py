@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.estimators.c50_tree import c50_shares
-from dtnumba.prediction.confident_votes import votes_of_trees
+from dtnumba.prediction.confident_votes import shares_of_votes, votes_of_trees
+from dtnumba.prediction.fractional import probabilities_of
 from dtnumba.rules.c50.votes import RulesSay, Voters, said_of, voters_of
 from dtnumba.tables.table import Table, plain_table
 
@@ -23,8 +23,8 @@ class C50Answers:
 
     Parameters
     ----------
-    trees : Trees
-        The tree of each trial.
+    trees : Trees or None
+        The tree of each trial; rules answer without.
     rules : list of Rules
         The rules of each trial, none where trees answer.
     n_features : int
@@ -32,13 +32,23 @@ class C50Answers:
 
     """
 
-    def __init__(self, trees: Trees, rules: list[Rules], n_features: int) -> None:
-        self.trees, self.rules, self.n_features = trees, rules, n_features
+    def __init__(self, trees: Trees | None, rules: list[Rules], n_features: int) -> None:
+        self._trees, self.rules, self.n_features = trees, rules, n_features
         self._voters: dict[Any, list[Voters]] = {}  # by the bits of the rows
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what cannot be derived."""
-        return C50Answers, (self.trees, self.rules, self.n_features)
+        return C50Answers, (self._trees, self.rules, self.n_features)
+
+    @property
+    def trees(self) -> Trees:
+        """The tree of each trial."""
+        assert self._trees is not None, "trees answer, or were asked for"
+        return self._trees
+
+    @property
+    def _are_many(self) -> bool:
+        return len(self.rules) > 1 if self.rules else self.trees.n_trees > 1
 
     def _said(self, table: Table, workers: int) -> list[RulesSay]:
         if table.bits not in self._voters:
@@ -49,27 +59,26 @@ class C50Answers:
         """Return what trials vote for: each the class it says, by as much as it is sure."""
         if not self.rules:
             return np.asarray(votes_of_trees(table, self.trees, workers))
-        votes = np.zeros((table.n_rows, self.trees.value.shape[1]))
+        votes = np.zeros((table.n_rows, self.rules[0].n_classes))
         for said in self._said(table, workers):
             votes[np.arange(table.n_rows), said.label] += said.sure()
         return votes
 
     def shares(self, table: Table, workers: int) -> NDArray[np.float64]:
         """Return the probability of each class for every row; of trials, the share of their votes."""
-        if self.trees.n_trees > 1:
-            votes = self._votes(table, workers)
-            return np.asarray(votes / votes.sum(axis=1, keepdims=True))
+        if self._are_many:
+            return np.asarray(shares_of_votes(self._votes(table, workers)))
         if not self.rules:
-            return c50_shares(table, self.trees, workers)
+            return np.asarray(probabilities_of(table, self.trees, workers))
         return np.asarray(self._said(table, workers)[0].shares())
 
     def codes(self, table: Table, workers: int, rule: Any) -> NDArray[np.int64]:
         """Return the class of every row; of a single tree that of least cost, by ``rule``, if there are costs."""
-        if self.trees.n_trees > 1:
+        if self._are_many:
             return np.asarray(self._votes(table, workers).argmax(axis=1))
         if self.rules:
             return self._said(table, workers)[0].label
-        shares = c50_shares(table, self.trees, workers)
+        shares = probabilities_of(table, self.trees, workers)
         return np.asarray(shares.argmax(axis=1) if rule is None else rule.codes(shares))
 
     def __call__(self, row: NDArray[Any], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
