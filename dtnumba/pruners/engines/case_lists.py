@@ -106,8 +106,6 @@ def sum_cases(cases, start, stop, sums):
         sums[k] = 0.0
     for i in range(start, stop):
         sums[cases.class_of[cases.row[i]]] += cases.weight[i]
-    for k in range(len(cases.dearer)):
-        sums[k] *= cases.dearer[k]
 
 
 @outlined

@@ -1,14 +1,10 @@
 # mypy: ignore-errors
-"""Expected errors as C5.0 adds them up: the branches of a node that have too few cases count as one leaf.
-
-So a subtree is no sum over its leaves, and a branch on trial is gone over node by node, with its cases listed anew.
-"""
+"""Expected errors as C5.0 adds them up: the branches of a node that have too few cases count as one leaf."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.pruners.engines.case_lists import list_children, sum_cases
 from dtnumba.pruners.engines.expected_errors import Costs, cost_of_leaf
 from dtnumba.runtime.kernels import inline, outlined
 
@@ -21,6 +17,7 @@ class PooledState(NamedTuple):
     is_leaf: np.ndarray  # (m,) bool
     final: np.ndarray  # (m,) int64: the node at each place
     counts: np.ndarray  # (m, K) float64: weight of each class
+    counted: np.ndarray  # (m, K) float64: what its cases count, without costs; without these the same array
     n_rows: np.ndarray  # (m,) int64
     cost: np.ndarray  # (m,) float64 of each place
     share: np.ndarray  # (m,) float64: of each place in what its parent's known cases weigh
@@ -33,7 +30,11 @@ class PooledState(NamedTuple):
     has_parts: np.ndarray  # (m,) bool: whether cases go to several children in parts
     path: np.ndarray  # (m,) int64: the places above the one in hand, and it
     depth: np.ndarray  # (1,) int64: how many these are
-    trial: np.ndarray  # (m, 3) int64: of a place in a branch on trial: its cases, and the next child to look at
+    known: np.ndarray  # (m,) float64: of each place whose parent has cases that lack a value, weight of the others
+    lost_start: np.ndarray  # (m,) int64: where the cases of each node begin that lack a value, ...
+    lost_stop: np.ndarray  # (m,) int64: ... and end
+    lost_mark: np.ndarray  # (m,) int64: how many such cases were listed when each place was entered
+    trial: np.ndarray  # (m, 3) int64: of a place in a branch on trial: its changes, and the next child to look at
 
 
 class PooledScratch(NamedTuple):
@@ -41,9 +42,28 @@ class PooledScratch(NamedTuple):
 
     parts: np.ndarray  # (m,) float64: weight of each child
     fill: np.ndarray  # (m,) int64
+    ends: np.ndarray  # (m,) int64
     sums: np.ndarray  # (K,) float64
     small: np.ndarray  # (m, K) float64 by depth: of the branches that count as one leaf
     stack: np.ndarray  # (m,) int64
+
+
+class Changes(NamedTuple):
+    """What a branch on trial is told from: what its cases weighed, and which cases lack the value of a test."""
+
+    before: np.ndarray  # (c,) float64: what each listed case weighs without the trial, 0 where it would be new
+    lost_row: np.ndarray  # (l,) int64: of the nodes gone over, the cases that lack the value of the test, ...
+    lost_weight: np.ndarray  # (l,) float64: ... and what they weigh there
+    n_lost: np.ndarray  # (1,) int64: how many these are
+    mark: np.ndarray  # (n,) int64: the last division of cases in which each row had changed
+    n_marks: np.ndarray  # (1,) int64
+
+
+def new_changes(n_listed, n_lost, n_rows):
+    """Return memory for changes; what is not written takes none."""
+    one = np.zeros(1, np.int64)
+    lists = np.empty(n_listed), np.empty(n_lost, np.int64), np.empty(n_lost)
+    return Changes(*lists, one, np.zeros(n_rows, np.int64), one.copy())
 
 
 class PooledPruning(NamedTuple):
@@ -53,6 +73,7 @@ class PooledPruning(NamedTuple):
     cells: object
     lines: np.ndarray
     cases: object
+    changes: Changes
     state: PooledState
     scratch: PooledScratch
     is_number: np.ndarray  # (p,) bool
@@ -65,12 +86,14 @@ class PooledPruning(NamedTuple):
     halt: np.ndarray
 
 
-def new_pooled_state(m, n_classes):
+def new_pooled_state(m, n_classes, *, has_costs):
     """Return the state of m nodes before pruning."""
+    counts = np.zeros((m, n_classes))
     return PooledState(
         is_leaf=np.zeros(m, bool),
         final=np.arange(m),
-        counts=np.zeros((m, n_classes)),
+        counts=counts,
+        counted=counts.copy() if has_costs else counts,
         n_rows=np.zeros(m, np.int64),
         cost=np.zeros(m),
         share=np.ones(m),
@@ -83,14 +106,18 @@ def new_pooled_state(m, n_classes):
         has_parts=np.zeros(m, bool),
         path=np.zeros(m, np.int64),
         depth=np.zeros(1, np.int64),
+        known=np.zeros(m),
+        lost_start=np.zeros(m, np.int64),
+        lost_stop=np.zeros(m, np.int64),
+        lost_mark=np.zeros(m, np.int64),
         trial=np.zeros((m, 3), np.int64),
     )
 
 
 def new_pooled_scratch(m, n_classes):
     """Return the memory for a tree of m nodes."""
-    whole = np.zeros((2, m + 1), np.int64)
-    return PooledScratch(np.zeros(m), whole[0], np.zeros(n_classes), np.zeros((m, n_classes)), whole[1])
+    whole = np.zeros((3, m + 1), np.int64)
+    return PooledScratch(np.zeros(m), whole[0], whole[1], np.zeros(n_classes), np.zeros((m, n_classes)), whole[2])
 
 
 @inline
@@ -100,6 +127,13 @@ def weight_in(counts):
     for k in range(len(counts)):
         total += counts[k]
     return total
+
+
+@inline
+def weigh(cases, counted, sums):
+    """Write what classes weigh whose cases count so much."""
+    for k in range(len(sums)):
+        sums[k] = counted[k] * cases.dearer[k] if len(cases.dearer) > 0 else counted[k]
 
 
 @inline
@@ -122,59 +156,3 @@ def pooled_cost(work, node):
         else:
             total += state.cost[child]
     return total + cost_of_leaf(work.costs, sums)
-
-
-@inline
-def _enter(work, place, start, stop):
-    work.state.trial[place, 0], work.state.trial[place, 1], work.state.trial[place, 2] = start, stop, -1
-
-
-@outlined
-def cost_on_trial(work, place, start, stop, used, most):
-    """Return the expected errors of what stands at a place with other cases, which are listed already; -1: no room.
-
-    What is more than ``most`` need not be known: then it is infinite.
-    """
-    trees, cases, state, scratch = work.trees, work.cases, work.state, work.scratch
-    stack, small, sums, total, top = scratch.stack, scratch.small, scratch.sums, 0.0, 1
-    stack[0] = place
-    _enter(work, place, start, stop)
-    while top > 0:
-        at = stack[top - 1]
-        node, start, stop = state.final[at], state.trial[at, 0], state.trial[at, 1]
-        if state.trial[at, 2] < 0:  # nothing is known of it yet
-            sum_cases(cases, start, stop, sums)
-            if top > 1 and is_pooled(work, sums):
-                for k in range(len(sums)):
-                    small[top - 2, k] += sums[k]
-                top -= 1
-                continue
-            if state.is_leaf[node] or stop == start:
-                total += cost_of_leaf(work.costs, sums)
-                top -= 1
-                if total > most:
-                    return np.inf
-                continue
-            end = list_children(work, node, start, stop, max(used, stop), np.int64(0))
-            if end < 0:
-                return -1.0
-            left = np.int64(trees.left[node])
-            for v in range(trees.right[node] - left + 1):
-                _enter(work, left + v, scratch.fill[v], scratch.fill[v + 1])
-            for k in range(len(sums)):
-                small[top - 1, k] = 0.0
-            # Those of the children are listed one behind the other: what is listed below one goes behind the last
-            used = end
-            state.trial[at, 2] = left
-        child = state.trial[at, 2]
-        if child > trees.right[node]:
-            total += cost_of_leaf(work.costs, small[top - 1])
-            top -= 1
-            used = state.trial[trees.left[node], 0]
-            if total > most:
-                return np.inf
-            continue
-        state.trial[at, 2] = child + 1
-        stack[top] = child
-        top += 1
-    return total

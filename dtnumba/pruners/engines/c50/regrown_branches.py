@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.pruners.engines.c50.branch_on_trial import cost_on_trial, forget_lost, keep_lost
 from dtnumba.pruners.engines.c50.pooled_errors import (
+    Changes,
     PooledPruning,
-    cost_on_trial,
+    new_changes,
     new_pooled_scratch,
     new_pooled_state,
     pooled_cost,
+    weigh,
     weight_in,
 )
 from dtnumba.pruners.engines.case_lists import (
@@ -60,12 +63,13 @@ def _arrive(work, place):
     trees, state = work.trees, work.state
     node, start, stop = state.final[place], state.start[place], state.stop[place]
     counts = state.counts[node]
-    sum_cases(work.cases, start, stop, counts)
+    sum_cases(work.cases, start, stop, state.counted[node])
+    weigh(work.cases, state.counted[node], counts)
     state.n_rows[node] = stop - start
     state.is_leaf[node] |= stop == start
     if not state.is_leaf[node]:
         end = list_children(work, node, start, stop, state.used[place], np.int64(1))
-        if end < 0:
+        if end < 0 or not keep_lost(work, place):
             return False
         left, fill = np.int64(trees.left[node]), work.scratch.fill
         for v in range(trees.right[node] - left + 1):
@@ -104,14 +108,16 @@ def _decide(work, place):
     if costs.raises:
         big = _heaviest_branch(work, node, weight)
     if big >= 0:
-        branch = cost_on_trial(work, big, state.start[place], state.stop[place], state.used[place], kept + allowed)
+        branch = cost_on_trial(work, place, big, kept + allowed)
         if branch < 0.0:
             return np.int64(_FULL)
     if leaf <= min(branch, kept) + allowed:
         state.is_leaf[node] = True
+        forget_lost(work, place)
     elif branch <= kept + allowed:
         gains = _CLEARLY_MORE * weight_in(state.counts[state.final[big]]) < weight
         anew = gains and state.may_regrow[place] and work.regrows
+        forget_lost(work, place)
         state.final[place], state.phase[place], state.may_regrow[place] = state.final[big], FRESH, False
         return np.int64(_REGROW if anew else -1)
     else:
@@ -162,7 +168,8 @@ _CHILDREN = ("left", "right")
 class _GrowingTree:
     """One tree with its state, in arrays that have room for nodes to come."""
 
-    def __init__(self, trees: Trees, n_classes: int) -> None:
+    def __init__(self, trees: Trees, n_classes: int, *, has_costs: bool) -> None:
+        self.has_costs = has_costs
         self.n, self.n_branches = trees.n_nodes, len(trees.branch)
         starts = trees.branch_start if len(trees.branch_start) > 1 else np.zeros(self.n + 1, np.int64)
         room = 2 * self.n + _NODES
@@ -170,7 +177,8 @@ class _GrowingTree:
         self.columns = {name: _with_room(getattr(trees, name), room) for name in _TESTS}
         self.columns["branch_start"] = _with_room(starts, room + 1)
         self.columns["branch"] = _with_room(trees.branch, 2 * self.n_branches + _NODES)
-        self.state, self.scratch = new_pooled_state(room, n_classes), new_pooled_scratch(room, n_classes)
+        self.state = new_pooled_state(room, n_classes, has_costs=has_costs)
+        self.scratch = new_pooled_scratch(room, n_classes)
         self.state.is_leaf[: self.n] = trees.feature == LEAF
 
     def routing(self) -> Any:
@@ -186,7 +194,8 @@ class _GrowingTree:
             room, is_larger = 2 * (self.n + n), True
             for name in (*_TESTS, "branch_start"):
                 self.columns[name] = _with_room(self.columns[name], room + (name == "branch_start"))
-            own, fresh = self.state, new_pooled_state(room, self.state.counts.shape[1])
+            own = self.state
+            fresh = new_pooled_state(room, own.counts.shape[1], has_costs=self.has_costs)
             for old, new in zip(own, fresh, strict=True):
                 new[: len(old)] = old
             self.state, self.scratch = fresh, new_pooled_scratch(room, own.counts.shape[1])
@@ -272,39 +281,42 @@ def pruned_with_regrowth(
     kept, n_classes = np.flatnonzero(weight), trees.value.shape[1]
     grain, least = unit_of(weight)
     n, room = len(kept), _ROOM * len(kept) + _MORE
-    tree, halt = _GrowingTree(trees, n_classes), np.zeros(1, np.int64)
+    tree, halt = _GrowingTree(trees, n_classes, has_costs=dearer is not None), np.zeros(1, np.int64)
     own_dearer = np.empty(0) if dearer is None else np.asarray(dearer, np.float64)
     lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
     cases = Cases(*lists, np.asarray(codes, np.int64), own_dearer)
+    changes = new_changes(room, n + _MORE, len(cases.class_of))
     cases.row[:n], cases.weight[:n] = kept, np.maximum((weight[kept] + grain) - grain, least)
     tree.state.stop[0] = tree.state.used[0] = n
     tree.state.depth[0] = 1
 
     def work() -> PooledPruning:
-        of_table = tree.routing(), cells, lines_of(cells)[0], cases, tree.state, tree.scratch, is_number
+        of_table = tree.routing(), cells, lines_of(cells)[0], cases, changes, tree.state, tree.scratch, is_number
         return PooledPruning(*of_table, len(cases.row), costs, min_cases, regrow is not None, grain, least, halt)
 
-    def larger() -> Cases:
-        return cases._replace(**{name: _with_room(getattr(cases, name), 2 * len(cases.row)) for name in _LISTS})
+    def larger() -> tuple[Cases, Changes]:
+        twice = {name: _with_room(getattr(changes, name), 2 * len(getattr(changes, name))) for name in _OF_CHANGES}
+        lists = {name: _with_room(getattr(cases, name), 2 * len(cases.row)) for name in _LISTS}
+        return cases._replace(**lists), changes._replace(**twice)
 
     def bound() -> tuple[PooledPruning, Callable[..., int], Callable[..., int]]:
         now = work()
         return now, caller_of(code_for(prune_pooled, now)), caller_of(code_for(list_below, now))
 
     def go(_: bool) -> None:
-        nonlocal cases
+        nonlocal cases, changes
         now, prune, list_cases = bound()
         while True:
             outcome = prune(0, 0, 0)
             if outcome in (_DONE, _STOPPED):
                 return
             if outcome == _FULL:
-                cases = larger()
+                cases, changes = larger()
                 now, prune, list_cases = bound()
                 continue
             place = int(tree.state.path[tree.state.depth[0] - 1])
             while list_cases(place, 0, 0) < 0:
-                cases = larger()
+                cases, changes = larger()
                 now, prune, list_cases = bound()
             assert regrow is not None
             if tree.hang(int(tree.state.final[place]), regrow(_lists_below(now, tree, place))):
@@ -317,6 +329,7 @@ def pruned_with_regrowth(
 
 
 _LISTS = "row", "weight", "child"
+_OF_CHANGES = "before", "lost_row", "lost_weight"
 _OF_NODES = "is_leaf", "final", "counts", "n_rows", "share"
 
 

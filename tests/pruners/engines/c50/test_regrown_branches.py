@@ -37,7 +37,7 @@ def test_short_lists_change_nothing(monkeypatch):
 
 def test_subtrees_are_hung_in_place_of_children():
     given = fitted(0)
-    tree = regrown_branches._GrowingTree(given, 3)
+    tree = regrown_branches._GrowingTree(given, 3, has_costs=False)
     node = int(np.flatnonzero(given.feature >= 0)[-1])
     subtree = fitted(1)
     tree.hang(node, subtree)
