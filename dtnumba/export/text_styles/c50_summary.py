@@ -68,12 +68,12 @@ def _winnowed(model: Any, columns: Columns) -> str:
     n, gain = len(model.winnowed_features_), model.winnow_importances_
     if np.isnan(gain).all():  # nothing would have been left
         return ""
-    if n == 0:
-        return "\nNo attributes winnowed\n"
+    if n == 0:  # said where some columns did harm at first
+        return "\nNo attributes winnowed\n" if (gain < 0.0).any() else ""
     said = f"\n{n} attribute{'s' * (n > 1)} winnowed\nEstimated importance of remaining attributes:\n\n"
-    kept = sorted((j for j in range(len(gain)) if not math.isnan(gain[j])), key=lambda j: -gain[j])
+    kept = sorted((j for j in range(len(gain)) if not math.isnan(gain[j])), key=lambda j: -max(gain[j], 0.0))
     for j in kept:
-        share = "     <1%" if gain[j] < 0.01 else f"{100.0 * gain[j]:7.0f}%"
+        share = "     <1%" if gain[j] < 0.005 else f"{100.0 * gain[j]:7.0f}%"
         said += f"{share}  {columns.names[j]}\n"
     return said
 
