@@ -128,6 +128,7 @@ class C50Classifier(ClassicalTree, C50Params):
     criterion = "gain_ratio"  # what nodes of a pruned tree are described by
     missing = "fractional"
     adds_prior = True  # to the rows of leaves, of shares that the classes have at the root
+    takes_declared_levels = True  # as R's C50 takes those of factors
     _policy_of_missing = BY_SHARE
 
     def class_costs(self, labels: Labels) -> ClassCosts:

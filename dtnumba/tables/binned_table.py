@@ -164,7 +164,9 @@ class BinnedTable:
 Features = Table | BinnedTable  # what a learner grows on
 
 
-def read_features(X: Any, caller: str, max_bins: int | None, categorical_features: Any = FROM_DTYPE) -> Features:
+def read_features(
+    X: Any, caller: str, max_bins: int | None, categorical_features: Any = FROM_DTYPE, *, declared: bool = False
+) -> Features:
     """Return what ``fit`` grows on: the Table of a caller's X, or X itself if it is a BinnedTable that serves.
 
     Parameters
@@ -177,12 +179,14 @@ def read_features(X: Any, caller: str, max_bins: int | None, categorical_feature
         The estimator's.
     categorical_features : "from_dtype", list, mask or None
         The estimator's.
+    declared : bool
+        See LearnedLevels.
 
     """
     if isinstance(X, Table):
         return X
     if not isinstance(X, BinnedTable):
-        return read_table(X, caller, categories=LearnedLevels(categorical_features, caller))
+        return read_table(X, caller, categories=LearnedLevels(categorical_features, caller, declared=declared))
     _check_choice(X, caller, categorical_features)
     if max_bins is None:
         raise ValueError(

@@ -164,7 +164,22 @@ def check_same_levels(fitted: Sequence[NDArray[Any] | None] | None, table: Any) 
 
 
 class LearnedLevels(Choice):
-    """In ``fit``: the levels are those that occur."""
+    """In ``fit``: the levels are those that occur; or all that a dtype declares, as those of R's factors.
+
+    Parameters
+    ----------
+    wanted : "from_dtype", list of names or indices, boolean mask or None
+        The parameter ``categorical_features``.
+    caller : str
+        Name of the estimator, for messages.
+    declared : bool
+        Whether levels that a dtype declares are levels where no row has them, too.
+
+    """
+
+    def __init__(self, wanted: Any, caller: str, *, declared: bool = False) -> None:
+        super().__init__(wanted, caller)
+        self._declared = declared
 
     def begin(self, n_features: int, names: NDArray[np.object_] | None) -> None:
         """Find the listed columns in a table."""
@@ -175,7 +190,7 @@ class LearnedLevels(Choice):
     def numbers(self, j: int, column: Column) -> NDArray[Any]:
         """Return the level of each row."""
         coded = column.coded()
-        self._levels[j], floats = learn(coded, column.name)
+        self._levels[j], floats = learn(coded, column.name, declared=self._declared)
         self._nominal[j] = self.is_listed(j) or not coded.is_ordered
         return floats
 

@@ -109,9 +109,9 @@ def _sorted(numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return codes.reshape(-1), values.astype(np.float64) if values.dtype.kind == "f" else values
 
 
-def learn(coded: CodedColumn, name: object) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the levels that occur in a column, and each row's."""
-    at = present(coded)
+def learn(coded: CodedColumn, name: object, *, declared: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the levels that occur in a column, or all that its dtype declares, and each row's."""
+    at = present(coded, declared=declared)
     if not coded.has_order:
         at = at[sorting(coded.values[at], name)]
     levels = coded.values[at]
@@ -138,9 +138,9 @@ def _refuse_other_kinds(unknown: NDArray[Any], levels: NDArray[Any], name: objec
         raise changed(name, others[0], f"in fit it held {shown(levels[0])}, which is {kind_of(levels[0])}")
 
 
-def present(coded: CodedColumn) -> NDArray[np.int64]:
-    """Return which values occur and are not missing."""
-    occurs = np.zeros(len(coded.values) + 1, bool)
+def present(coded: CodedColumn, *, declared: bool = False) -> NDArray[np.int64]:
+    """Return which values occur, or are declared, and are not missing."""
+    occurs = np.full(len(coded.values) + 1, declared and coded.has_order)
     occurs[coded.codes] = True
     at = np.flatnonzero(occurs[:-1])
     values = coded.values[at]

@@ -120,7 +120,8 @@ class Refits:
     def _read_features(self, model: Any, X: Any, name: str) -> None:
         table = X
         if not isinstance(X, (Table, BinnedTable)):
-            table = read_table(X, name, categories=LearnedLevels(model.categorical_features, name))
+            declared = getattr(model, "takes_declared_levels", False)
+            table = read_table(X, name, categories=LearnedLevels(model.categorical_features, name, declared=declared))
         self._table, self._features, self._sorted = table, table, None
         everything = np.arange(table.n_rows, dtype=np.uint32)
         if isinstance(table, BinnedTable):

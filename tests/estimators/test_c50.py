@@ -181,6 +181,21 @@ def test_a_sample_is_drawn_by_the_seed():
     assert own.trees_.weight[0] == len(y) / 4
 
 
+def test_levels_that_a_dtype_declares_are_levels_without_rows():
+    dtype = pd.CategoricalDtype(["p", "never", "q", "r"])
+    X = pd.DataFrame({"a": pd.Categorical(["p", "q", "r"] * 20, dtype=dtype)})
+    y = np.array([0, 1, 2] * 20)
+    each = C50Classifier(subset=False).fit(X, y)
+    assert each.categories_[0].tolist() == dtype.categories.tolist()
+    assert each.n_leaves_ == 4  # one has no rows
+    assert "a = never: 0 (0)" in each.summary()
+    assert "\t     3    0( 0.0%)" in each.summary()  # as C5.0 counts them there
+    assert each.predict(X.assign(a=pd.Categorical(["never"] * 60, dtype=dtype)))[0] == 0
+    grouped = C50Classifier().fit(X, y)
+    assert grouped.n_leaves_ == 3
+    assert "never" in grouped.summary()
+
+
 def test_costs_of_two_classes_are_as_by_recursion():
     for seed in range(4):
         same_as_by_recursion(*noisy(seed, n_classes=2), costs=[[0, 1], [4, 0]])

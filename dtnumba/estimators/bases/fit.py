@@ -63,6 +63,7 @@ class Learner(Estimator):
     categorical_features: Any
     n_jobs: int | None
     max_bins: int | None = None
+    takes_declared_levels = False  # those that a dtype declares and no row has are levels, too
     max_leaf_nodes: Any = None
     monotonic_cst: Any = None
     interaction_cst: Any = None
@@ -151,7 +152,8 @@ class Learner(Estimator):
             raise TypeError(
                 f"X is a BinnedTable, which holds codes, and {type(self).__name__} reads values: pass these"
             )
-        return read_features(X, type(self).__name__, self.max_bins, self.categorical_features)
+        name, declared = type(self).__name__, self.takes_declared_levels
+        return read_features(X, name, self.max_bins, self.categorical_features, declared=declared)
 
     def _seed(self) -> int:
         return int(rng.seed_from(self.random_state))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_CLASSES = 20  # of which a table is printed
 _FEWEST = 0.05  # a weight of errors that is shown
+_NO_CASE = 1e-7
 _TITLES = {  # by whether there are rules, and costs
     (False, False): "    Decision Tree   ",
     (True, False): "        Rules     ",
@@ -122,13 +123,19 @@ def _evaluation(model: Any, what: str) -> str:
     tail = "" if is_rules else "  "
     said += f"{'Trial' if many else ''}\t{title}\n{'-----' if many else ''}\t  {dashes}{tail}\n"
     said += f"\t{'    No ' if is_rules else '  Size '}     Errors{'   Cost' if has_costs else ''}{tail}\n\n"
-    for t, size in enumerate(model.sizes_):
+    for t, size in enumerate(model.sizes_ if is_rules else map(_n_leaves, model.estimators_)):
         cost = f"{model.trial_costs_[t] / n:7.2f}" if has_costs else ""
         end = "" if many else "   <<"
         said += f"{f'{t:4d}' if many else ''}\t{size:6d} {_share(model.trial_errors_[t], n)}{cost}{end}\n"
     if many:
         said += f"boost\t       {_share(model.errors_, n)}   <<\n"
     return said
+
+
+def _n_leaves(model: Any) -> int:
+    """Return the leaves that have cases, of which C5.0 prints the number."""
+    trees = model.trees_
+    return max(int((trees.weight[trees.feature < 0] > _NO_CASE).sum()), 1)
 
 
 def _letter(k: int) -> str:
