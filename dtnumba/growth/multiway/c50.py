@@ -99,7 +99,8 @@ class C50Ratio(_C50Fields):
             cost, at = math.log2(n_allowed), self.first_code[feature]
             if not self.is_ordered[feature]:
                 span = self.values[at + codes[3]] - self.values[at + codes[0]]
-                cost = min(cost, math.log2(span / (self.values[at + codes[2]] - self.values[at + codes[1]])))
+                gap = self.values[at + codes[2]] - self.values[at + codes[1]]
+                cost = min(cost, math.log2(span / gap)) if gap < math.inf else 0.0  # a gap up to infinity is all
             gain -= cost / weight
         return gain
 
