@@ -82,13 +82,16 @@ class RulesText(ExportedText):
             said = self._read(part)
             found = list(self._holding(said, rows))
             votes, first = np.zeros((n, k_classes), np.int64), np.zeros((n, k_classes), np.int64)
+            n_hold, row = np.zeros(n, np.int64), np.arange(n)
             for is_in, k, numbers in sorted(found, key=lambda rule: rule[2]["covers"]):
                 vote = math.floor(THOUSAND * numbers["confidence"] + 0.5)
                 votes[is_in, k] += vote
                 first[is_in & (first[:, k] == 0), k] = vote
+                n_hold += is_in
             is_open = votes.max(axis=1, initial=0) == 0
             code = np.where(is_open, self._classes.index(said.default), votes.argmax(axis=1))
-            totals[np.arange(n), code] += np.where(is_open, UNDECIDED, first[np.arange(n), code] / THOUSAND)
+            sure = np.maximum(first[row, code], votes[row, code] / np.maximum(n_hold, 1)) / THOUSAND
+            totals[row, code] += np.where(is_open, UNDECIDED, sure)
         return Replies(totals.argmax(axis=1)[:, None], None)
 
 

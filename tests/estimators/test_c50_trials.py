@@ -10,6 +10,8 @@ from naive.c50_winnowing import winnow as slow_winnow
 
 import dtnumba
 from dtnumba import C50Classifier, export
+from dtnumba.estimators.c50_steps.trials import _is_lost, _shifted
+from dtnumba.rules.c50.votes import RulesSay
 
 pytestmark = pytest.mark.small
 
@@ -91,16 +93,41 @@ def test_threads_order_pickles_and_files_change_no_bit(params, tmp_path):
         assert np.allclose(other.predict_proba(table), shares, atol=1e-9)
 
 
-@pytest.mark.parametrize("params", [{"trials": 4}, {"rules": True}, {"trials": 4, "rules": True}])
-def test_whole_weights_are_repeated_rows(params):
-    X, y, kinds, n_levels = noisy(3, gone=0.0)
-    weight = np.random.default_rng(0).integers(0, 4, len(y))
-    table = framed(X, kinds, n_levels)
-    once = C50Classifier(**params).fit(table, y, weight)
-    often = np.repeat(np.arange(len(y)), weight)
-    first = C50Classifier(**{**params, "trials": 1}).fit(table.iloc[often], y[often])
-    assert once.sizes_[0] == first.sizes_[0]
-    assert once.n_cases_ == len(often)
+@pytest.mark.parametrize(("n", "gone"), [(20, 0.1), (60, 0.0)])
+@pytest.mark.parametrize("params", [{"trials": 7}, {"rules": True}, {"trials": 7, "rules": True}])
+def test_whole_weights_are_repeated_rows(params, n, gone):
+    n_trials = []
+    for seed in range(3):
+        X, y, kinds, n_levels = noisy(seed, n=n, gone=gone)
+        weight, table = np.random.default_rng(seed).integers(0, 4, len(y)), framed(X, kinds, n_levels)
+        often, kept = np.repeat(np.arange(len(y)), weight), weight > 0
+        once = C50Classifier(**params).fit(table, y, weight)
+        other = C50Classifier(**params).fit(table.iloc[often], y[often])
+        assert once.sizes_ == other.sizes_
+        assert once.n_cases_ == len(often)
+        assert once.trial_errors_.tolist() == other.trial_errors_.tolist()
+        if (weight > 0)[np.unique(y, return_index=True)[1]].all():
+            assert np.allclose(once.predict_proba(table[kept]), other.predict_proba(table[kept]), atol=1e-9)
+        n_trials.append(once.n_trials_)
+    assert max(n_trials) == params.get("trials", 1)
+
+
+def test_rows_that_are_given_up_take_no_part_in_what_weights_add_up_to():
+    weight, wrong = np.array([0.0, 2.0, 1.0, 1.0, 4.0]), np.array([True, True, False, False, True])
+    cases = np.array([1.0, 2.0, 1.0, 1.0, 1.0])
+    shifted, left = _shifted(weight, wrong, cases)
+    assert left == 5.0
+    # Of 8 in all 2 are right: these gain 1, which the wrong ones pay by what they count at first
+    whole = np.array([0.0, 2.0 - 2 / 3, 1.5, 1.5, 4.0 - 1 / 3])
+    assert shifted == pytest.approx(whole * 5 / 8)
+    assert shifted.sum() == pytest.approx(5.0)
+    assert _is_lost(np.array([[2.0, 0.9], [2.0, 1.1]]), np.array([1, 1]), 1).tolist() == [True, False]
+
+
+def test_rules_are_as_sure_as_the_most_specific_one_or_as_all_on_average():
+    said = RulesSay(np.array([0, 0, 1, 0]), *(np.array(own) for own in (
+        [[900, 0], [900, 0], [0, 600], [0, 0]], [[1800, 0], [1860, 0], [500, 600], [0, 0]], [2, 2, 2, 0])))  # fmt: skip
+    assert said.sure().tolist() == [0.9, 0.93, 0.6, 0.5]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -22,8 +22,8 @@ RULES = {  # what the text of the rules leaves open; a run may change one to see
     "raise_same": False,
     "ties": ">=",
     "large": 0,
-    "bits": 0.003,
-    "gains": 0.0,
+    "bits": 0.0,
+    "gains": 1e-4,
     "collapse": -1e-3,
     "last": False,
     "large_is": "min",
@@ -127,7 +127,7 @@ class Grower:
         self.X, self.y, self.kinds, self.n_levels, self.K = X, y, kinds, n_levels, n_classes
         self.w = np.ones(len(y)) if weight is None else np.asarray(weight, float)
         self.subset, self.min_cases, self.global_pruning = subset, float(min_cases), global_pruning
-        self.N, self.costs, self.factors = len(y), costs, None
+        self.N, self.costs, self.factors = self.w.sum(), costs, None
         if costs is not None and n_classes == 2:  # rows count as what it costs to take them for the other class
             share = self.counts_of(np.arange(len(y)), self.w) / self.w.sum()
             each = np.array([costs[1][0], costs[0][1]], float)

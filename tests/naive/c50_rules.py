@@ -52,19 +52,21 @@ def holds(condition, X):
 
 
 class RuleMaker:
-    """The rules of one tree of a Grower, with the weights of its cases."""
+    """The rules of one tree of a Grower, with the weights of its cases; ``cases`` are those before any trial."""
 
-    def __init__(self, grower):
+    def __init__(self, grower, cases=None):
         g = self.g = grower
         self.X, self.y, self.K, self.min_cases = g.X, g.y, g.K, g.min_cases
         self.dear = g.w  # what cases weigh by their costs
         self.w = g.w if g.factors is None else g.w / g.factors[g.y]
         self.N, self.freq = self.w.sum(), np.bincount(self.y, self.w, self.K)
         self.prior = self.freq / self.N
-        self.branch_bits = np.zeros(self.X.shape[1])
+        self.branch_bits, cases = np.zeros(self.X.shape[1]), self.w if cases is None else cases
+        known = ~np.isnan(self.X) & (cases > 0)[:, None]
         for f in range(self.X.shape[1]):
             x = self.X[:, f]
-            values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
+            values = np.unique(x[known[:, f]])
+            counts = np.array([cases[x == value].sum() for value in values])
             p = counts / max(counts.sum(), 1)
             if g.kinds[f] == "numeric":
                 self.branch_bits[f] = 1 + 0.5 * math.log2(len(values)) if len(values) > 1 else 0.0
@@ -266,14 +268,21 @@ class RuleMaker:
         return out / out.sum(axis=1, keepdims=True)
 
     def confidences_of(self, X):
-        """Return the label of each row and the vote of its most specific rule, one half of the default class."""
-        labels, out = self.labels_of(X), np.full(len(X), 0.5)
-        least = np.full(len(X), np.inf)
+        """Return the label of each row and how sure it is, one half of the default class.
+
+        That is the vote of the label's most specific rule, or the average vote of all rules that hold where those of
+        other classes count nothing, whichever is more.
+        """
+        labels = self.labels_of(X)
+        first, least, total, n_fired = np.zeros(len(X)), np.full(len(X), np.inf), np.zeros(len(X)), np.zeros(len(X))
         for r in self.rules:
-            rows = np.flatnonzero(r.fires(X) & (labels == r.label))
+            fires = r.fires(X)
+            n_fired += fires
+            rows = np.flatnonzero(fires & (labels == r.label))
+            total[rows] += r.vote
             nearer = rows[r.cover < least[rows]]
-            least[nearer], out[nearer] = r.cover, r.vote / 1000
-        return labels, out
+            least[nearer], first[nearer] = r.cover, r.vote
+        return labels, np.where(n_fired > 0, np.maximum(first, total / np.maximum(n_fired, 1)) / 1000, 0.5)
 
     def text(self, names, levels, classes, rules=None):
         lines = []

@@ -24,7 +24,7 @@ _NO_ERROR = 0.1  # weight of errors after which there is nothing left to learn
 _TOO_WRONG = 0.49  # share of errors
 _FEWEST = 2  # trials so few are one
 _MORE_LEAVES = 1.1  # than in the first trial
-_LEAST = 1e-3  # weight of a row that is not given up
+_LEAST = 1e-3  # of what a row counts at first, that one which is not given up keeps
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,12 @@ class Boosting:
         self.table, self.rows, self.weight, self.costs, self.workers = table, rows, weight, costs, workers
         self.options, self.trials = replace(options, for_rules=trials.rules), trials
         self.n_classes = rows.columns.n_classes
-        self._rule_rows = rule_rows(table, rows.codes, self.n_classes, rows.is_nominal) if trials.rules else None
+        made_of = table, rows.codes, weight, self.n_classes, rows.is_nominal
+        self._rule_rows = rule_rows(*made_of) if trials.rules else None
 
     def committee(self) -> Committee:
         """Return the trials that are kept."""
-        codes, n, k = self.rows.codes, float(self.weight.sum()), self.n_classes
+        codes, left, k = self.rows.codes, float(self.weight.sum()), self.n_classes
         weight, votes, options = self.weight, np.zeros((len(codes), k)), self.options
         kept: list[Round] = []
         for t in range(self.trials.n):
@@ -82,18 +83,19 @@ class Boosting:
             lost = float(weight[wrong].sum())
             is_nothing = one.tree.n_nodes == 1
             if t == 0:
-                share = _MORE_LEAVES * max(int((one.tree.weight[one.tree.feature < 0] > 0).sum()), 1) / n
+                share = _MORE_LEAVES * max(int((one.tree.weight[one.tree.feature < 0] > 0).sum()), 1) / left
                 options = replace(options, leaves_a_case=share, regrows=False)
-            elif self.trials.early_stopping and (is_nothing or lost / n >= _TOO_WRONG):
+            elif self.trials.early_stopping and (is_nothing or lost / left >= _TOO_WRONG):
                 break
             kept.append(one)
             if lost < _NO_ERROR or (is_nothing and t == 0) or t + 1 == self.trials.n:
                 break
             votes[np.arange(len(codes)), one.label] += one.sure
-            weight = _shifted(weight, wrong, n)
-            left = self.trials.n - t - 1
             if 2 * (t + 1) > self.trials.n:
-                weight = _without_lost(weight, votes, codes, left, n)
+                weight = np.where(_is_lost(votes, codes, self.trials.n - t - 1), 0.0, weight)
+                if not weight.any():
+                    break
+            weight, left = _shifted(weight, wrong, self.weight)
         kept = kept[:1] if len(kept) <= _FEWEST else kept
         return Committee([one.tree for one in kept], [one.rules for one in kept if one.rules is not None])
 
@@ -133,22 +135,27 @@ def labels_by_votes(votes: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDAr
     return label, votes[np.arange(len(votes)), label]
 
 
-def _shifted(weight: NDArray[np.float64], wrong: NDArray[np.bool_], n: float) -> NDArray[np.float64]:
-    """Return weights that move half the way to where rows that are wrong weigh as much as the others."""
-    lost, won = float(weight[wrong].sum()), float(weight[~wrong].sum())
-    moved, n_wrong = (won - lost) / 4.0, max(int((wrong & (weight > 0)).sum()), 1)
-    shifted = np.where(wrong, weight + moved / n_wrong, weight * (won - moved) / won)
-    shifted = np.where(weight > 0, shifted, 0.0)
-    shifted *= n / shifted.sum()
-    return np.where(weight > 0, np.maximum(shifted, _LEAST), 0.0)
+def _shifted(
+    weight: NDArray[np.float64], wrong: NDArray[np.bool_], cases: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], float]:
+    """Return weights that move half the way to where rows that are wrong weigh as much as the others, and their sum.
+
+    What wrong rows gain each has by what it counts at first, ``cases``, which the weights of the rows that still take
+    part add up to.
+    """
+    bad, good = (weight > 0) & wrong, (weight > 0) & ~wrong
+    won = float(weight[good].sum())
+    moved, shifted = (won - float(weight[bad].sum())) / 4.0, np.zeros(len(weight))
+    shifted[bad] = weight[bad] + moved * (cases[bad] / cases[bad].sum())
+    shifted[good] = weight[good] * ((won - moved) / won if won else 0.0)
+    left = float(cases[weight > 0].sum())
+    shifted *= left / shifted.sum()
+    return np.where(weight > 0, np.maximum(shifted, _LEAST * cases), 0.0), left
 
 
-def _without_lost(
-    weight: NDArray[np.float64], votes: NDArray[np.float64], codes: NDArray[np.int64], left: int, n: float
-) -> NDArray[np.float64]:
-    """Return weights without the rows that the trials that are left cannot win any more."""
-    own = votes[np.arange(len(codes)), codes]
-    others = votes.copy()
-    others[np.arange(len(codes)), codes] = -1.0
-    kept = np.where(others.max(axis=1) > own + left, 0.0, weight)
-    return np.asarray(kept * (n / kept.sum())) if kept.any() else weight
+def _is_lost(votes: NDArray[np.float64], codes: NDArray[np.int64], left: int) -> NDArray[np.bool_]:
+    """Tell of which rows the trials that are left cannot win the label any more."""
+    at = np.arange(len(codes))
+    own, others = votes[at, codes], votes.copy()
+    others[at, codes] = -1.0
+    return np.asarray(others.max(axis=1) > own + left)

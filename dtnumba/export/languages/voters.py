@@ -27,10 +27,11 @@ class ReadVoters(NamedTuple):
     """Sets of rules of C5.0.
 
     All rules of a set that hold for a row vote for their class. A set says the class of most votes, the first on ties,
-    or its default where no rule holds. It is as sure of it as the vote of the first rule of this class that holds, and
-    of its default UNDECIDED. Several sets vote for what they say by how sure they are, and the sums of their votes are
-    the answer. Of one set, the share of a class is the vote of its first rule that holds; those of classes that it does
-    not say are divided by the number of rules that hold. Where none holds all classes have equal shares.
+    or its default where no rule holds. It is as sure of it as the vote of the first rule of this class that holds, or
+    as the votes of its class divided by the number of rules that hold, whichever is more; of its default UNDECIDED.
+    Several sets vote for what they say by how sure they are, and the sums of their votes are the answer. Of one set,
+    the share of a class is the vote of its first rule that holds; those of classes that it does not say are divided by
+    the number of rules that hold. Where none holds all classes have equal shares.
     """
 
     columns: Columns

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from dtnumba.export.languages.voters import ReadVoters, VotingRules
 
 _PLAIN_SAID = """\
-def said(holding, default):  # rules that hold, each as its class and its vote: what they say, first votes, how many
+def said(holding, default):  # rules that hold, as class and vote: what they say, first and all votes, how many
     votes, first = [0] * {k}, [0] * {k}
     for label, vote in holding:
         votes[label] += vote
         first[label] = first[label] or vote
-    return (votes.index(max(votes)) if holding else default), first, len(holding)
+    return (votes.index(max(votes)) if holding else default), first, votes, len(holding)
 
 
 """
@@ -54,7 +54,7 @@ def said(X, rules, label, vote, default):
         votes[holds, k] += own
         first[holds & (first[:, k] == 0), k] = own
         n += holds
-    return np.where(n == 0, default, votes.argmax(axis=1)), first, n
+    return np.where(n == 0, default, votes.argmax(axis=1)), first, votes, n
 
 
 def shares_of(votes):
@@ -65,7 +65,7 @@ _NUMPY_ONE = """\
 
 def predict_proba(X):
     X = np.asarray(X, np.float64)
-    label, first, n = said(X, *SETS[0])
+    label, first, _, n = said(X, *SETS[0])
     shares = np.where(np.arange({k}) == label[:, None], first, first / np.maximum(n, 1)[:, None])
     shares[n == 0] = 1.0
     return shares_of(shares)
@@ -80,8 +80,9 @@ def totals(X):
     X = np.asarray(X, np.float64)
     total, row = np.zeros((len(X), {k})), np.arange(len(X))
     for own in SETS:
-        label, first, n = said(X, *own)
-        total[row, label] += np.where(n == 0, {undecided}, first[row, label] / {thousand})
+        label, first, votes, n = said(X, *own)
+        sure = np.maximum(first[row, label], votes[row, label] / np.maximum(n, 1)) / {thousand}
+        total[row, label] += np.where(n == 0, {undecided}, sure)
     return total
 
 
@@ -115,8 +116,9 @@ def plain_source(found: ReadVoters, language: Language, head: list[str]) -> str:
         for r, parts in zip(own.order.tolist(), _conditions(own, language), strict=True):
             lines.append(f"    if {' and '.join(parts) or 'True'}:")
             lines.append(f"        holding.append(({int(own.rules.label[r])}, {int(own.vote[r])}))")
-        lines.append(f"    label, first, n = said(holding, {own.rules.default})")
-        lines += [] if is_one else [f"    totals[label] += first[label] / {THOUSAND} if n else {UNDECIDED!r}"]
+        lines.append(f"    label, first, votes, n = said(holding, {own.rules.default})")
+        sure = f"max(first[label], votes[label] / n) / {THOUSAND} if n else {UNDECIDED!r}"
+        lines += [] if is_one else [f"    totals[label] += {sure}"]
     classes = f"[{', '.join(map(literal, found.columns.classes[0]))}]"
     end = (_PLAIN_ONE if is_one else _PLAIN_MANY).format(classes=classes, k=k)
     return _PLAIN_SAID.format(k=k) + "\n".join(lines) + "\n" + end
@@ -166,7 +168,8 @@ def rules_query(query: Any, found: ReadVoters) -> str:
             cases = " ".join(f"WHEN {name} = 1 THEN {number(float(v))}" for name, v in pairs)
             added.append(f"{f'CASE {cases} ELSE {number(0.0)} END' if cases else number(0.0)} AS {first[s][c]}")
     inner = query.around(inner, added)
-    carried = [name for s in sets for name in (f"{p}n{s}", *first[s])]
+    is_one = len(found.sets) == 1
+    carried = [name for s in sets for name in (f"{p}n{s}", *first[s], *([] if is_one else votes[s]))]
     labels = [
         f"CASE WHEN {p}n{s} = 0 THEN {own.rules.default} ELSE {query.largest_of(votes[s])} END AS {p}label{s}"
         for s, own in enumerate(found.sets)
@@ -176,15 +179,16 @@ def rules_query(query: Any, found: ReadVoters) -> str:
     for c in range(k):
         terms = []
         for s in sets:
-            if len(found.sets) == 1:
+            if is_one:
                 rest = f"{first[s][c]} / CASE {p}label{s} WHEN {c} THEN {number(1.0)} ELSE {p}n{s} END"
                 terms.append(f"CASE {p}n{s} WHEN 0 THEN {number(1.0)} ELSE {rest} END")
             else:
-                own_sure = f"{first[s][c]} / {number(float(THOUSAND))}"
+                mean = f"{votes[s][c]} * {number(1.0)} / {p}n{s}"
+                larger = f"CASE WHEN {first[s][c]} < {mean} THEN {mean} ELSE {first[s][c]} END"
+                own_sure = f"{larger} / {number(float(THOUSAND))}"
                 sure = f"CASE {p}n{s} WHEN 0 THEN {number(UNDECIDED)} ELSE {own_sure} END"
                 terms.append(f"CASE {p}label{s} WHEN {c} THEN {sure} ELSE {number(0.0)} END")
         shares.append(f"{' + '.join([number(0.0), *terms])} AS {p}s{c}")
-    is_one = len(found.sets) == 1
     inner = query.around(inner, shares, [f"{p}label0"] if is_one else [])
     s_names = [f"{p}s{c}" for c in range(k)]
     total = f"({' + '.join([number(0.0), *s_names])})"

@@ -23,7 +23,7 @@ const Rules = (() => {
     return true;
   }
 
-  // The same of sets of C5.0: each says a class, as surely as the vote of the first rule for it that holds.
+  // The same of sets of C5.0: each says a class, as surely as the first rule for it that holds or as all.
   function answerOfSets(row) {
     const k = data.classes[0].length, passed = [], total = new Float64Array(k), many = c.set_stop.length > 1;
     let begin = 0, label = 0, shares = null;
@@ -38,7 +38,8 @@ const Rules = (() => {
       begin = stop;
       passed.push(...own.sort((a, b) => a - b));
       label = own.length ? votes.indexOf(Math.max(...votes)) : c.defaults[s];
-      total[label] += own.length ? first[label] / data.thousand : data.undecided;
+      const sure = Math.max(first[label], votes[label] / own.length) / data.thousand;
+      total[label] += own.length ? sure : data.undecided;
       shares = Array.from(first, (x, j) => !own.length ? 1 : j === label ? x : x / own.length);
     });
     if (many) { shares = Array.from(total); label = total.indexOf(Math.max(...total)); }

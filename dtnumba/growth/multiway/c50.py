@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 
 _HAIR = 1e-7  # sums of weights are compared with so much play
 _LEAST_SHARE, _MOST_OF_CUT = 0.1, 25.0  # of the rows of an average class; a side of a cut never needs more rows
-_LEAST_BITS = 0.003  # that a test must gain in all
+_LEAST_GAIN = 1e-4  # bits a case, of a test that counts
 _NEARLY = 0.999  # of the least gain, or of the rows of a node, is enough
 _SAME_RATIO = 1e-3  # of a ratio; no farther below the best one fewer branches win
 _FEW_CASES, _MANY_CASES = 500.0, 1000.0  # of an average class: below, gains are compared with their average ...
 _SHARE_OF_BITS = 0.9  # ... above, with this part of what it takes to say which test was chosen
-_WIDE = 0.3  # of the rows are its levels
+_WIDE = 0.3  # of the cases are its levels
 _LEAST_LEAVES = 1.5  # that a node may have to be divided: two, rounded
 _MOST_TABLED = 128  # categories whose groupings are counted exactly
 
@@ -115,7 +115,7 @@ class C50Ratio(_C50Fields):
         total, total_wide, n_narrow, n_tests = 0.0, 0.0, 0, 0
         for i in range(n):
             f = features[i]
-            if gains[f] > 0.0 and gains[f] * weight > _LEAST_BITS and informations[f] > 0.0:
+            if gains[f] >= _LEAST_GAIN and informations[f] > 0.0:
                 n_tests += 1
                 if self.is_wide[f]:
                     total_wide += gains[f]
@@ -130,7 +130,7 @@ class C50Ratio(_C50Fields):
         for i in range(n):
             f = features[i]
             gain, information = gains[f], informations[f]
-            if not (gain > 0.0 and gain * weight > _LEAST_BITS and information > 0.0) or gain < _NEARLY * floor:
+            if gain < max(_LEAST_GAIN, _NEARLY * floor) or information <= 0.0:
                 continue
             fan = np.int64(3)
             if work.nominal[f] == 1:
@@ -224,7 +224,7 @@ class C50Grower:
             values=given.values,
             first_code=np.asarray(own.bins.first_code, np.int64),
             is_ordered=given.is_ordered,
-            is_wide=(own.nominal == 1) & (n_codes >= _WIDE * given.n_rows),
+            is_wide=(own.nominal == 1) & (n_codes >= _WIDE * asked.n_cases),
             stirling=_stirling_table(min(most, _MOST_TABLED)),
             min_cases=float(asked.min_cases),
             n_classes=n_classes,

@@ -34,17 +34,25 @@ class RuleRows(NamedTuple):
     is_nominal: NDArray[np.bool_]
 
 
-def rule_rows(table: Table, codes: NDArray[np.int64], n_classes: int, is_nominal: NDArray[np.bool_]) -> RuleRows:
-    """Return rows with the bits of their columns."""
-    bits = np.zeros(table.n_features)
+def rule_rows(
+    table: Table,
+    codes: NDArray[np.int64],
+    cases: NDArray[np.float64],
+    n_classes: int,
+    is_nominal: NDArray[np.bool_],
+) -> RuleRows:
+    """Return rows, each of so many cases, with the bits of their columns."""
+    bits, counts_all = np.zeros(table.n_features), bool((cases == 1.0).all())
     for j in range(table.n_features):
         column = table.column(j)
-        _, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+        known = ~np.isnan(column) & (cases > 0)
         if table.n_levels(j):
-            share = counts / max(counts.sum(), 1)
+            count = np.bincount(column[known].astype(np.int64), None if counts_all else cases[known])
+            share = count[count > 0] / max(count.sum(), 1e-300)
             bits[j] = -(share * np.log2(share)).sum()
-        elif len(counts) > 1:
-            bits[j] = 1.0 + 0.5 * np.log2(len(counts))
+        else:
+            n_values = len(np.unique(column[known]))
+            bits[j] = 1.0 + 0.5 * np.log2(n_values) if n_values > 1 else 0.0
     share = bits[bits > 0] / max(bits.sum(), 1e-300)
     return RuleRows(table, codes, n_classes, bits, float(-(share * np.log2(share)).sum()), is_nominal)
 

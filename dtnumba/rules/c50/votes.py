@@ -1,6 +1,6 @@
 # mypy: ignore-errors
 # ruff: noqa: D102
-"""What rules of C5.0 say of rows: all that hold vote, and the most specific one says how sure a class is."""
+"""What rules of C5.0 say of rows: all that hold vote, and the most specific ones say how sure a class is."""
 
 from __future__ import annotations
 
@@ -92,11 +92,14 @@ class RulesSay(NamedTuple):
 
     label: np.ndarray  # (n,) int64
     first: np.ndarray  # (n, classes) int64: votes of the most specific rule of each class, 0 where none holds
+    votes: np.ndarray  # (n, classes) int64: of all rules of each class
     n_hold: np.ndarray  # (n,) int64: rules that hold
 
     def sure(self) -> np.ndarray:
-        """Return how sure the label of each row is."""
-        own = np.take_along_axis(self.first, self.label[:, None], axis=1)[:, 0] / THOUSAND
+        """Return how sure the label of each row is: as its most specific rule, or as all rules that hold on average."""
+        at = self.label[:, None]
+        first, votes = (np.take_along_axis(own, at, axis=1)[:, 0] for own in (self.first, self.votes))
+        own = np.maximum(first, votes / np.maximum(self.n_hold, 1)) / THOUSAND
         return np.where(self.n_hold == 0, UNDECIDED, own)
 
     def shares(self) -> np.ndarray:
@@ -120,4 +123,4 @@ def said_of(table: Any, voters: Voters, workers: int) -> RulesSay:
             own = votes[rows], first[rows], n_hold[rows]
             task = CountVotes(cells, block, voters.label, voters.vote, *own, found, np.zeros(1, np.int64))
             launch_heeding(task, threads, cells.n_rows * len(block.whole) * _STEPS_A_WORD)
-    return RulesSay(np.where(n_hold == 0, voters.default, votes.argmax(axis=1)), first, n_hold)
+    return RulesSay(np.where(n_hold == 0, voters.default, votes.argmax(axis=1)), first, votes, n_hold)
