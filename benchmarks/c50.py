@@ -61,7 +61,7 @@ def naive(data, given):
     shares = grower.shares_of(asked)
     names, levels = [one["name"] for one in data.schema], [one.get("levels") for one in data.schema]
     return (
-        max(grower.root.n_leaves(not grower.subset), 1),
+        max(grower.root.n_within_reach(), 1),
         grower.labels_of(asked),
         shares,
         grower.text(names, levels, data.classes),

@@ -25,6 +25,7 @@ from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.costs import class_costs_of
 from dtnumba.tables.weights import weight_in_rows
 from dtnumba.trees.layout import BY_SHARE, joined
+from dtnumba.trees.leaf_counts import with_rows, within_reach
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +48,6 @@ _BANDS = Legal(
     lambda value: is_int(value) and (value == 0 or 2 <= value <= 1000), "0, or a whole number from 2 to 1000"
 )
 _ANSWERS: WeakKeyDictionary[Any, tuple[TreeView, C50Answers]] = WeakKeyDictionary()  # of models that were asked
-_NO_CASE = 1e-7  # weight of a leaf without cases
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -113,7 +113,7 @@ class C50Classifier(ClassicalTree, C50Params):
     Attributes
     ----------
     n_leaves_ : int
-        Leaves that have rows; with ``subset=False`` also those of levels that no row of a node has.
+        Leaves that have rows, and of a single tree those of levels without rows, if no test above keeps these away.
 
     Examples
     --------
@@ -353,15 +353,11 @@ class C50Classifier(ClassicalTree, C50Params):
 
     @property
     def sizes_(self) -> list[int]:
-        """Leaves of the tree, or rules, of each trial."""
+        """Leaves that have rows, or rules, of each trial; of a single tree what ``n_leaves_`` says."""
         views, rules = self._views, vars(self).get("rules_")
-        return [self._n_leaves(view) for view in views] if rules is None else [len(own) for own in rules]
-
-    def _n_leaves(self, view: TreeView) -> int:
-        if not self.subset:
-            return int(view.n_leaves)
-        leaves = view.trees.feature < 0
-        return max(int((view.trees.weight[leaves] > _NO_CASE).sum()), 1)
+        if rules is not None:
+            return [len(own) for own in rules]
+        return [within_reach(views[0].trees)] if len(views) == 1 else [with_rows(view.trees) for view in views]
 
     def compact(self) -> Self:
         """Return the estimator as it is: what it states of a row depends on how many rows every leaf has."""
@@ -369,8 +365,9 @@ class C50Classifier(ClassicalTree, C50Params):
 
     @property
     def n_leaves_(self) -> int:
-        """Number of leaves that have rows, in all; with ``subset=False`` also those of levels without rows."""
-        return sum(self._n_leaves(view) for view in self._views)
+        """Number of leaves in all: those that have rows; of a single tree also others that rows may come to."""
+        views = self._views
+        return within_reach(views[0].trees) if len(views) == 1 else sum(with_rows(view.trees) for view in views)
 
     n_nodes_ = property(lambda self: sum(view.node_count for view in self._views), doc="Number of nodes, in all.")
     depth_ = property(lambda self: max(view.max_depth for view in self._views), doc="Tests on the longest path.")

@@ -179,9 +179,7 @@ def c50_mixtures(table: Table, trees: Trees, workers: int) -> tuple[NDArray[np.f
     return said[:, :-1], np.asarray(with_prior(said, trees.value[0]))
 
 
-def c50_shares(
-    table: Table, trees: Trees, workers: int, seen: NDArray[np.uint8] | None = None
-) -> NDArray[np.float64]:
+def c50_shares(table: Table, trees: Trees, workers: int, seen: NDArray[np.uint8] | None = None) -> NDArray[np.float64]:
     """Return the probability of each class for every row.
 
     A row lies in the leaves that it comes to, in parts; one case more, of the shares that the classes have in all, is

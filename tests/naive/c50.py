@@ -78,11 +78,26 @@ class Node:
             out[known] = self.group[x[known].astype(int)]
         return out
 
-    def n_leaves(self, counts_empty=False):
+    def n_leaves(self):
         """Return the number of leaves that have cases."""
         if self.is_leaf:
-            return int(self.counts.sum() > HAIR or counts_empty)
-        return sum(child.n_leaves(counts_empty) for child in self.children)
+            return int(self.counts.sum() > HAIR)
+        return sum(child.n_leaves() for child in self.children)
+
+    def n_within_reach(self, kept=None):
+        """Return the number of leaves that have cases, or levels that a row may still have there."""
+        if self.is_leaf:
+            return 1
+        kept, n = kept or {}, 0
+        for v, child in enumerate(self.children):
+            own = kept
+            if self.group is not None:
+                levels = set(np.flatnonzero(self.group == v)) & kept.get(self.feature, set(range(len(self.group))))
+                own = {**kept, self.feature: levels}
+                if child.is_leaf and child.counts.sum() <= HAIR and not levels:
+                    continue
+            n += child.n_within_reach(own)
+        return n
 
     def errors(self):
         """Return the weight of the cases that the leaves below label wrongly."""
@@ -344,18 +359,28 @@ class Grower:
         if RULES["n_of"] == "merged":
             logs = stirling(len(groups))
         best = self.scored(groups, sums, whole, logs, W, best)
+        alone = whole - total_info(table).sum()
         while len(groups) > 2:
             each = np.array(sums)
-            own, pick = total_info(each), None
-            is_large = each.sum(axis=1) >= (self.min_cases if RULES["large_is"] == "min" else RULES["least"]) - HAIR
+            size, own, by_ratio, by_loss = each.sum(axis=1), total_info(each), None, None
+            gain, bits, charge = whole - own.sum(), self.info_of(size, W) * W, logs[len(groups) - 1]
+            is_large = size >= self.min_cases - HAIR
             for a in range(len(groups)):
-                both = total_info(each[a] + each[a + 1 :]) - own[a] - own[a + 1 :]
-                for d, loss in enumerate(both):
+                losses = total_info(each[a] + each[a + 1 :]) - own[a] - own[a + 1 :]
+                spread = xlogx(size[a] + size[a + 1 :]) - xlogx(size[a]) - xlogx(size[a + 1 :])
+                for d, loss in enumerate(losses):
                     b = a + 1 + d
-                    if RULES["keeps_two"] and is_large[a] and is_large[b] and is_large.sum() <= 2:
+                    if is_large[a] and is_large[b] and is_large.sum() <= 2:
                         continue
-                    if pick is None or loss < pick[0] - 1e-9 or (RULES["last"] and loss <= pick[0] + 1e-9):
-                        pick = loss, a, b
+                    if by_loss is None or loss < by_loss[0] - 1e-9:
+                        by_loss = loss, a, b
+                    kept, left = gain - loss, bits - spread[d]
+                    if kept < 0.95 * alone - 1e-9 or left <= 0:
+                        continue
+                    ratio = (kept - charge) / left
+                    if by_ratio is None or ratio > by_ratio[0] + 1e-12:
+                        by_ratio = ratio, a, b
+            pick = by_ratio or by_loss
             if pick is None:
                 break
             _, a, b = pick

@@ -35,7 +35,7 @@ class Booster:
     def size_of(self, model):
         if self.is_rules:
             return len(model.rules_of.rules)
-        return max(model.root.n_leaves(not model.subset), 1)
+        return max(model.root.n_leaves(), 1)
 
     def fit(self):
         X, y = self.given[0], self.y

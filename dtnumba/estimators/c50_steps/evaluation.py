@@ -95,4 +95,3 @@ def _mark_rules(seen: NDArray[np.uint8], rules: Rules, table: Table) -> None:
         is_in = _covered(rules, r, table, columns)
         for test in body_of(rules, r):
             seen[is_in, test.feature] = 1
-

@@ -9,7 +9,7 @@ import numpy as np
 from dtnumba.growth.columns import START, STOP
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import ClassSums, NumberSums
-from dtnumba.growth.multiway.nodes import GrowerContext, GrownNodes, GrowthRules, NodeScratch
+from dtnumba.growth.multiway.nodes import MOST_PAIRED, GrowerContext, GrownNodes, GrowthRules, NodeScratch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +36,7 @@ def new_scratch(table: CodedColumns, sums: Any, n: int, rules: GrowthRules) -> N
     p, t = len(table.code_at), _table_size(table, n_stats, n, rules)
     levels = max([0, *table.n_codes[table.nominal == 1].tolist()]) + 2
     floats = np.empty
+    paired = min(levels, MOST_PAIRED) if rules.categorical == col.GROUPED_CATEGORIES else 0
     return NodeScratch(
         sides=np.zeros((8, n_stats)),
         table=floats((t, n_stats)),
@@ -66,6 +67,7 @@ def new_scratch(table: CodedColumns, sums: Any, n: int, rules: GrowthRules) -> N
         terms=np.empty((2, n_stats), np.int64),
         test=np.zeros(col.N_TEST, np.int64),
         votes=floats((levels, 4)),
+        pairs=floats((paired, paired, 2)),
         agreed=floats((p, 3)),
         agreed_cut=np.empty((p, 3), np.int64),
         features=np.arange(p),

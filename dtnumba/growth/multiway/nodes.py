@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+MOST_PAIRED = 128  # categories whose pairs are kept in memory, each with what its merger means
+
 
 class GrowthRules(NamedTuple):
     """Which splits are candidates, and what missing values do."""
@@ -91,6 +93,7 @@ class NodeScratch(NamedTuple):
     terms: np.ndarray  # (2, n_stats) int64: of each class on both sides of a cut
     test: np.ndarray  # (N_TEST,) int64
     votes: np.ndarray  # (t, 4) float64: of surrogates
+    pairs: np.ndarray  # (m, m, 2) float64: of groups of categories, what their mergers mean
     agreed: np.ndarray  # (p, 3) float64: with the best surrogate on each column: weight that agrees, heavier side, all
     agreed_cut: np.ndarray  # (p, 3) int64: its cut and direction
     features: np.ndarray  # (p,) int64, and so on: as in the scratch of binary growth

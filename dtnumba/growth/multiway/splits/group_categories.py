@@ -1,10 +1,11 @@
 # mypy: ignore-errors
 """Splits of a node on groups of categories: C5.0's search for the groups.
 
-Categories whose classes have the same shares are merged, and then again and again the two groups that lose least gain
-by it; but not the last two that are as large as leaves must be. Of all groupings on the way the one of the best ratio
-wins, where a gain pays for having been chosen: log2 of the number of ways to put so many categories into so many groups
-(a Stirling number of the second kind), in bits.
+Categories whose classes have the same shares are merged, and then again and again two groups; but not the last two that
+are as large as leaves must be. As long as that leaves most of the gain of single categories, it is the two whose merger
+leaves the best ratio, and after that the two that lose least gain. Of all groupings on the way the one of the best
+ratio wins, where a gain pays for having been chosen: log2 of the number of ways to put so many categories into so many
+groups (a Stirling number of the second kind), in bits.
 """
 
 import math
@@ -19,6 +20,8 @@ from dtnumba.growth.multiway.splits.judge_test import heaviest_of
 from dtnumba.runtime.kernels import inline, outlined
 
 _SAME_SHARES, _SAME_LOSS, _SAME_RATIO, _HAIR = 1e-3, 1e-9, 1e-12, 1e-7
+_MOST_OF_GAIN = 0.95  # of single categories, that mergers by ratio leave
+_SPREAD = 1  # in NodeScratch.pairs, beside _LOSS: by how much the information, times weight, falls with a merger
 _LOSS, _INFO = 0, 1  # columns of NodeScratch.votes, a row a group: of the best merger with a later group; of its own
 
 
@@ -124,6 +127,63 @@ def _n_large(work, n):
     return found
 
 
+@inline
+def _write_pair(work, a, b):
+    """Write what merging two groups means for gain and information."""
+    weights, pairs = work.scratch.group_weight, work.scratch.pairs
+    first, second = min(a, b), max(a, b)
+    pairs[first, second, _LOSS] = _loss(work, first, second)
+    apart = x_log_x(work.criterion, weights[first]) + x_log_x(work.criterion, weights[second])
+    pairs[first, second, _SPREAD] = x_log_x(work.criterion, weights[first] + weights[second]) - apart
+
+
+@outlined
+def _merge_by_ratio(work, n, n_groups, whole, alone, best):
+    """Merge pairs, the one that leaves the best ratio first, while most of the gain ``alone`` of single ones is left.
+
+    Of more categories than pairs are kept of, mergers are by loss alone: that takes less time.
+    Returns how many groups there are then, and the best ratio, gain and information that came by.
+    """
+    scratch = work.scratch
+    weights, pairs, weight = scratch.group_weight, scratch.pairs, weight_of(work.target, scratch.sides, col.WHOLE)
+    if n > len(pairs):
+        return n_groups, best
+    for a in range(n):
+        for b in range(a + 1, n):
+            if weights[a] > 0.0 and weights[b] > 0.0:
+                _write_pair(work, a, b)
+    while n_groups > 2 and work.halt[0] == 0:
+        log, n_large, gain = log_stirling(work.criterion.stirling, n, n_groups - 1), _n_large(work, n), whole
+        bits = information_of(work.criterion, weight_of(work.target, scratch.sides, col.MISSING_SUMS) / weight)
+        for g in range(n):
+            if weights[g] > 0.0:
+                bits += information_of(work.criterion, weights[g] / weight)
+                gain -= scratch.votes[g, _INFO]
+        bits *= weight
+        first, second, top = np.int64(-1), np.int64(-1), 0.0
+        for a in range(n):
+            if weights[a] <= 0.0:
+                continue
+            for b in range(a + 1, n):
+                if weights[b] <= 0.0 or (n_large <= 2 and _are_large(work, a, b)):
+                    continue
+                kept, left = gain - pairs[a, b, _LOSS], bits - pairs[a, b, _SPREAD]
+                if kept < _MOST_OF_GAIN * alone - _SAME_LOSS or left <= 0.0:
+                    continue
+                ratio = (kept - log) / left
+                if first < 0 or ratio > top + _SAME_RATIO:
+                    first, second, top = np.int64(a), np.int64(b), ratio
+        if first < 0:
+            break
+        _merge(work, first, second, n)
+        n_groups -= 1
+        for g in range(n):
+            if weights[g] > 0.0 and g != first:
+                _write_pair(work, first, g)
+        best = _keep_better(work, n, n_groups, whole, best)
+    return n_groups, best
+
+
 @outlined
 def _merge_while_there_are_two(work, n, n_groups, whole, best):
     """Merge pairs, the one that loses least first; return the best ratio, gain and information that came by."""
@@ -189,6 +249,9 @@ def group_categories(work, feature, n):
         group_of[g], weights[g] = g, weight_of(work.target, scratch.table, g)
         scratch.votes[g, _INFO] = _info(work, scratch.table, g)
     n_groups, whole, n_large = np.int64(n), _info(work, sides, col.PRESENT_SUMS), _n_large(work, n)
+    alone = whole
+    for g in range(n):
+        alone -= scratch.votes[g, _INFO]
     if n_large == 0:
         for g in range(n):
             clear(own, g)
@@ -203,6 +266,7 @@ def group_categories(work, feature, n):
                 n_groups -= 1
                 n_large = _n_large(work, n)
     best = _keep_better(work, n, n_groups, whole, best)
+    n_groups, best = _merge_by_ratio(work, n, n_groups, whole, alone, best)
     best = _merge_while_there_are_two(work, n, n_groups, whole, best)
     if best[0] > -np.inf:
         n_groups = _write_groups(scratch, own, n)
