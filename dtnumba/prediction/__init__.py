@@ -8,4 +8,5 @@ single_rows, row_predictor         a few rows, in microseconds
 splines                            sums of terms of hinges, and their slopes
 fractional                         rows that go down several branches in parts
 confident_votes                    trees of C5.0, each as sure as it is
+voting_row                         the same, of a single row in microseconds
 """

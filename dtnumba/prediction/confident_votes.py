@@ -51,20 +51,20 @@ class VoteByLeaves(NamedTuple):
                 for row in range(start, min(start + _BLOCK, cells.n_rows)):
                     at, node, child = cells.offset + row * cells.row_step, root, np.int64(0)
                     while trees.feature[node] >= 0:
-                        child = _child_of(self, node, at, row)
+                        child = child_of(self, node, at, row)
                         if child < 0:
                             break
                         node = trees.left[node] + child
                     if child >= 0:
                         self.votes[row, self.label[node]] += self.sure[node]
                     else:
-                        cases = _mixture(self, node, at, row, waiting, parts, mixed)
-                        best = _likeliest(mixed)
+                        cases = mixture(self, node, at, row, waiting, parts, mixed)
+                        best = likeliest(mixed)
                         self.votes[row, best] += (mixed[best] * cases + self.value[root, best]) / (cases + 1.0)
 
 
 @inline
-def _child_of(task, node, at, row):
+def child_of(task, node, at, row):
     """Return the number of the child that a row goes to, -1 where it lacks the value of the test."""
     feature = np.int64(task.trees.feature[node])
     if feature == task.without:
@@ -76,7 +76,7 @@ def _child_of(task, node, at, row):
 
 
 @inline
-def _likeliest(shares):
+def likeliest(shares):
     """Return the class of the largest share, the first of those that are as large."""
     most = shares[0]
     for k in range(1, len(shares)):
@@ -88,7 +88,7 @@ def _likeliest(shares):
 
 
 @inline
-def _mixture(task, node, at, row, waiting, parts, mixed):
+def mixture(task, node, at, row, waiting, parts, mixed):
     """Write to ``mixed`` what the leaves below a node say of a row; return the cases in the leaves that it comes to."""
     trees, cases, top = task.trees, 0.0, 1
     waiting[0], parts[0] = node, 1.0
@@ -101,7 +101,7 @@ def _mixture(task, node, at, row, waiting, parts, mixed):
                 mixed[k] += weight * task.value[node, k]
             cases += weight * trees.weight[node]
             continue
-        child = _child_of(task, node, at, row)
+        child = child_of(task, node, at, row)
         if child >= 0:
             waiting[top], parts[top] = trees.left[node] + child, weight
             top += 1

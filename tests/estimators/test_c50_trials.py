@@ -164,6 +164,27 @@ def test_one_row_is_answered_as_many():
             assert np.array_equal(answer(row, out), shares)
         with pytest.raises(ValueError, match="pass one row of 5"):
             answer(X[0, :3])
+        with pytest.raises(ValueError, match="room for 2 numbers, and the answer has 3"):
+            answer(X[0], np.zeros(2))
+        with pytest.raises(ValueError, match="writable float64 array"):
+            answer(X[0], np.zeros(3, np.float32))
+
+
+def test_one_row_of_any_type_is_answered_as_many():
+    X, y = iris()
+    narrow, whole = X.astype(np.float32), (10 * X).astype(int)
+    for params in ({}, {"trials": 4}, {"rules": True}, {"trials": 4, "rules": True}):
+        model = C50Classifier(**params).fit(narrow, y)
+        answer = pickle.loads(pickle.dumps(model.compile_predictor()))  # noqa: S301
+        for row, shares in zip(narrow[::15], model.predict_proba(narrow[::15]), strict=True):
+            assert np.array_equal(answer(row), shares)
+        wide = np.nextafter(narrow[::15].astype(np.float64), np.inf)
+        for row, shares in zip(wide, model.predict_proba(wide), strict=True):
+            assert np.array_equal(answer(row), shares)
+        model = C50Classifier(**params).fit(whole, y)
+        assert np.array_equal(model.compile_predictor()(list(whole[60])), model.predict_proba(whole[[60]])[0])
+    none = C50Classifier(rules=True).fit(np.zeros((6, 1)), list("aabbbb")).compile_predictor()
+    assert none(np.zeros(1)).tolist() == [0.5, 0.5]  # no rule holds
 
 
 def test_trials_have_trees_of_their_own():

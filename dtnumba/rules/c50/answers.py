@@ -8,14 +8,18 @@ import numpy as np
 
 from dtnumba.prediction.confident_votes import shares_of_votes, votes_of_trees
 from dtnumba.prediction.fractional import probabilities_of
+from dtnumba.prediction.voting_row import VotingRow
+from dtnumba.rules.c50.one_row import RulesRow
 from dtnumba.rules.c50.votes import RulesSay, Voters, said_of, voters_of
-from dtnumba.tables.table import Table, plain_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.rules.layout import Rules
+    from dtnumba.tables.table import Table
     from dtnumba.trees.layout import Trees
+
+_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 
 
 class C50Answers:
@@ -35,6 +39,8 @@ class C50Answers:
     def __init__(self, trees: Trees | None, rules: list[Rules], n_features: int) -> None:
         self._trees, self.rules, self.n_features = trees, rules, n_features
         self._voters: dict[Any, list[Voters]] = {}  # by the bits of the rows
+        self._trees_of_row: dict[int, VotingRow] = {}
+        self._rules_of_row: dict[int, RulesRow] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what cannot be derived."""
@@ -87,19 +93,42 @@ class C50Answers:
         Parameters
         ----------
         row : array of shape (features,)
-            float32 or float64.
-        out : array of shape (classes,), optional
-            Where to write them.
+            float32 or float64, each answered as ``predict_proba`` answers it; NaN is a missing value. Other types
+            become float64. Only its length is checked.
+        out : float64 array of shape (classes,), optional
+            Where to write them, without gaps; a new array otherwise.
 
         """
-        row = np.asarray(row)
+        is_float = type(row) is np.ndarray and row.dtype in _FLOATS
+        if not (is_float and row.flags.c_contiguous and row.flags.behaved):
+            given = np.asarray(row)
+            row = np.array(given, np.float32 if given.dtype == np.float32 else np.float64)
         if row.shape != (self.n_features,):
             raise ValueError(f"row has shape {row.shape}: pass one row of {self.n_features} numbers")
-        own = row if row.dtype in {np.float32, np.float64} else row.astype(np.float64)
-        table = plain_table(np.ascontiguousarray(own)[None], self.n_features)
-        assert table is not None, "one row of floats is a table"
-        shares = self.shares(table, 1)[0]
+        if out is not None:
+            self._check_out(out)
+        bits = 8 * row.itemsize
+        if not self.rules:
+            if bits not in self._trees_of_row:
+                self._trees_of_row[bits] = VotingRow(self.trees, bits)
+            return np.asarray(self._trees_of_row[bits](row, out))
+        if bits not in self._rules_of_row:
+            self._rules_of_row[bits] = RulesRow(self.rules, bits)
+        said = self._rules_of_row[bits](row)
+        if self._are_many:
+            votes = np.zeros((1, self.rules[0].n_classes))
+            np.add.at(votes[0], said.label, said.sure())
+            shares = shares_of_votes(votes)[0]
+        else:
+            shares = said.shares()[0]
         if out is None:
             return np.asarray(shares)
         out[:] = shares
         return out
+
+    def _check_out(self, out: Any) -> None:
+        n = self.rules[0].n_classes if self.rules else self.trees.value.shape[1]
+        if len(out) != n:
+            raise ValueError(f"out has room for {len(out)} numbers, and the answer has {n}")
+        if type(out) is not np.ndarray or out.dtype != np.float64 or out.ndim != 1 or not out.flags.behaved:
+            raise ValueError("out must be a writable float64 array of one axis, or None for a new one")
