@@ -28,10 +28,11 @@ from dtnumba.estimators.bases.parameters import (
     whole,
 )
 from dtnumba.growth.optimal.columns import columns_of
-from dtnumba.growth.optimal.objectives import class_objective, number_objective
+from dtnumba.growth.optimal.objectives import class_objective, message_objective, number_objective
 from dtnumba.growth.optimal.to_trees import Described, to_trees
-from dtnumba.growth.optimal.train import SearchLimits, count_tests, find_tree
+from dtnumba.growth.optimal.train import SearchLimits, count_tests, find_tree, loss_of_leaves
 from dtnumba.prediction.tree_view import TreeView
+from dtnumba.pruners.engines.code_length import whole_leaf_bits
 from dtnumba.runtime.progress import Monitor
 from dtnumba.runtime.side_by_side import expecting
 from dtnumba.tables.categories import FROM_DTYPE
@@ -178,14 +179,14 @@ class OptimalTree(Learner):
         weights = fixed_weights(self.row_weights(outcome, data.weight), table.n_rows)
         kept = np.asarray(weights.kept, np.int64)
         columns = columns_of(table, kept, None if self.thresholds == "exact" else int(self.thresholds))
-        goal = self._objective_of(data, weights, self._price(weights))
+        goal = self._objective_of(data, weights, columns, self._price(weights))
         deepest = int(self.max_depth)
         most = (1 << deepest) - 1 if self.max_nodes is None else int(self.max_nodes)
         limits = SearchLimits(deepest, most, int(self.min_samples_leaf), float(self.max_gap), self.start)
         with expecting(predicting(table, outcome)):
             best = self._best(data, columns, goal, limits, monitor)
         trees = to_trees(best.tree, columns, len(kept), self._describer(data, weights, kept))
-        if self.objective not in {"error", "bound"}:
+        if self.objective not in {"error", "bound", "mdl"}:
             best = unrounded(best, math.fsum((trees.weight * trees.impurity)[trees.feature < 0]))
         return {
             **self._learned_from(outcome, data.class_costs),
@@ -224,6 +225,8 @@ class OptimalTree(Learner):
         n_tests, unit = count_tests(found.tree), goal.unit
         history = [(seconds, upper * unit, lower * unit) for seconds, upper, lower in found.history]
         loss, objective = (found.upper - n_tests * goal.price) * unit, found.upper * unit
+        if hasattr(goal.loss, "test_price"):  # which differs from test to test
+            loss = loss_of_leaves(found.tree, columns, goal) * unit
         return BestTree(found.tree, loss, objective, found.lower * unit, found.explored, history)
 
     def _price(self, weights: Weights) -> Callable[[float], float]:
@@ -238,9 +241,11 @@ class OptimalTreeClassifier(OptimalTree, ClassTree, OptimalParams):
 
     Parameters
     ----------
-    objective : "error", "gini", "entropy" or "bound"
-        What is least: the weight of wrong labels or their cost, or how mixed the leaves are. "bound": the bound on the
-        true error of ``risk_bound``, by which larger trees must pay for their size.
+    objective : "error", "gini", "entropy", "mdl" or "bound"
+        What is least: the weight of wrong labels or their cost, or how mixed the leaves are. "mdl": the bits that
+        tell the tree and then the labels, as the pruner ``mdl`` counts them, where each column offers its distinct
+        values less one as cuts. "bound": the bound on the true error of ``risk_bound``, by which larger trees must pay
+        for their size.
     delta : float
         With ``objective="bound"``: it holds with probability 1 - delta.
     class_weight : dict, "balanced" or None
@@ -258,7 +263,7 @@ class OptimalTreeClassifier(OptimalTree, ClassTree, OptimalParams):
 
     """
 
-    objective: str = parameter("error", one_of("error", "gini", "entropy", "bound"))
+    objective: str = parameter("error", one_of("error", "gini", "entropy", "mdl", "bound"))
     delta: float = parameter(0.05, SHARE)
     class_weight: Any = parameter(None, CLASS_WEIGHT)  # noqa: RUF009  a field
     costs: Any = parameter(None, COSTS)  # noqa: RUF009
@@ -275,6 +280,8 @@ class OptimalTreeClassifier(OptimalTree, ClassTree, OptimalParams):
         super().check_params()
         if self.costs is not None and self.objective not in {"error", "bound"}:
             raise ValueError(f"objective={self.objective!r} knows no costs: pass objective='error', or costs=None")
+        if self.objective == "mdl" and self.complexity:
+            raise ValueError("objective='mdl' says what tests cost: leave out complexity")
         if self.objective == "bound" and (self.complexity or self.max_gap):
             raise ValueError("objective='bound' says what tests cost: leave out complexity and max_gap")
 
@@ -315,8 +322,11 @@ class OptimalTreeClassifier(OptimalTree, ClassTree, OptimalParams):
         assert best is not None  # a leaf is found first
         return best._replace(lower=min(lower, best.objective), explored=explored)
 
-    def _objective_of(self, data: TrainingData, weights: Weights, price: Any) -> Objective:
+    def _objective_of(self, data: TrainingData, weights: Weights, columns: Any, price: Any) -> Objective:
         codes, rule = data.outcome.codes[weights.kept, 0], data.class_costs.rule
+        if self.objective == "mdl":
+            n_features, depth = data.table.n_features, int(self.max_depth)
+            return message_objective(codes, data.outcome.sizes[0], weights, columns, n_features, depth)
         costs = None if rule is None else rule.costs
         return class_objective(codes, data.outcome.sizes[0], weights, self.criterion, costs, price)
 
@@ -332,6 +342,10 @@ class OptimalTreeClassifier(OptimalTree, ClassTree, OptimalParams):
                 impurity = float(1.0 - shares.max() if rule is None else (shares @ rule.costs).min())
             elif self.objective == "gini":
                 impurity = float(1.0 - (shares**2).sum())
+            elif self.objective == "mdl":
+                found = np.stack([sums, np.append(sums.sum(), sums[1:] * 0)]) * weights.unit
+                bits = whole_leaf_bits(found)
+                impurity = max(float(bits[0] - bits[1]), 0.0) / float(found[0].sum())
             else:
                 impurity = -float(sum(share * math.log2(share) for share in shares if share > 0))
             return Described(shares, float(sums.sum()) * weights.unit, impurity)
@@ -346,8 +360,8 @@ class OptimalTreeRegressor(OptimalTree, OneTree, Regressor, OptimalParams):
 
     Parameters
     ----------
-    objective : "squared_error"
-        What is least: the squares about the means of the leaves.
+    objective : "squared_error" or "absolute_error"
+        What is least: the squares about the means of the leaves, or the distances from their medians.
 
     Examples
     --------
@@ -358,7 +372,7 @@ class OptimalTreeRegressor(OptimalTree, OneTree, Regressor, OptimalParams):
 
     """
 
-    objective: str = parameter("squared_error", one_of("squared_error"))
+    objective: str = parameter("squared_error", one_of("squared_error", "absolute_error"))
 
     @property
     def criterion(self) -> str:
@@ -370,8 +384,8 @@ class OptimalTreeRegressor(OptimalTree, OneTree, Regressor, OptimalParams):
         table = self.table_of(X)
         return self.tree_.numbers(table, self.n_jobs)[:, 0]
 
-    def _objective_of(self, data: TrainingData, weights: Weights, price: Any) -> Objective:
-        return number_objective(data.outcome.y[:, 0], weights, price)
+    def _objective_of(self, data: TrainingData, weights: Weights, columns: Any, price: Any) -> Objective:
+        return number_objective(data.outcome.y[:, 0], weights, self.objective, price)
 
     def _describer(self, data: TrainingData, weights: Weights, kept: NDArray[np.int64]) -> Callable[[Any], Described]:
         y, counts = data.outcome.y[kept, 0], weights.integers[kept] * weights.unit
@@ -379,7 +393,21 @@ class OptimalTreeRegressor(OptimalTree, OneTree, Regressor, OptimalParams):
         def describe(rows: NDArray[np.int64]) -> Described:
             own, weight = y[rows], counts[rows]
             total = float(weight.sum())
+            if self.objective == "absolute_error":
+                middle = _median(own, weight)
+                return Described(np.array([middle]), total, math.fsum(weight * np.abs(own - middle)) / total)
             mean = float(np.clip(math.fsum(weight * own) / total, own.min(), own.max()))
             return Described(np.array([mean]), total, math.fsum(weight * (own - mean) ** 2) / total)
 
         return describe
+
+
+def _median(y: NDArray[np.float64], weight: NDArray[Any]) -> float:
+    """Return the weighted median: the middle of two numbers where half of the weight ends between them."""
+    order = np.argsort(y, kind="stable")
+    below = np.cumsum(weight[order])
+    at = int(np.searchsorted(2 * below, below[-1]))
+    low = float(y[order[at]])
+    if 2 * below[at] > below[-1] or at + 1 == len(y):
+        return low
+    return low / 2 + float(y[order[at + 1]]) / 2

@@ -1,5 +1,7 @@
 """Optimal trees as estimators: the best of all trees, whatever columns, weights, costs and missing values there are."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,11 +10,21 @@ from naive import optimal as naive
 
 import dtnumba
 from dtnumba import DecisionTreeClassifier, OptimalTreeClassifier, OptimalTreeRegressor
+from dtnumba.growth.optimal import train
+from dtnumba.pruners.engines import code_length
+from dtnumba.pruners.engines.code_length import whole_leaf_bits
+from dtnumba.pruners.mdl import MDL
 from dtnumba.trees.check import check
+from dtnumba.trees.subtrees import depth_levels
 
 
 def divisions(X, nominal):
     """Return every test of a table: cuts and divisions, with missing values on either side or apart."""
+    return [test for _, test in divisions_of_columns(X, nominal)]
+
+
+def divisions_of_columns(X, nominal):
+    """Return the same, each with its column."""
     found = []
     for j, column in enumerate(X.T):
         lacks, values = np.isnan(column), np.unique(column[~np.isnan(column)])
@@ -22,7 +34,7 @@ def divisions(X, nominal):
         else:
             sides = [column <= v for v in values]
         for side in sides:
-            found += [~side & ~lacks, ~side | lacks] if lacks.any() else [~side]
+            found += [(j, ~side & ~lacks), (j, ~side | lacks)] if lacks.any() else [(j, ~side)]
     return found
 
 
@@ -41,10 +53,21 @@ def tables(draw):
 LIMITS = {"depth": st.integers(1, 2), "most": st.integers(0, 3), "least": st.sampled_from([1, 1, 2])}
 
 
+@contextmanager
+def searching(engine):
+    """Let any table be searched as ordered columns, also one that has few cuts."""
+    with pytest.MonkeyPatch.context() as patch:
+        if engine == "sorted":
+            patch.setattr(train, "is_binary", lambda columns: False)
+            patch.setattr(train, "_FEW_CUTS", -1)
+        yield
+
+
+@pytest.mark.parametrize("engine", ["bits", "sorted"])
 @pytest.mark.parametrize("objective", ["error", "costs", "gini", "entropy"])
 @settings(max_examples=60, deadline=None)
 @given(table=tables(), complexity=st.sampled_from([0.0, 0.1]), **LIMITS)
-def test_classes(objective, table, complexity, depth, most, least):
+def test_classes(objective, engine, table, complexity, depth, most, least):
     X, nominal, weight, rng = table
     y = rng.integers(0, rng.integers(1, 4), len(X))
     y[0] = 0
@@ -64,7 +87,9 @@ def test_classes(objective, table, complexity, depth, most, least):
         costs=costs,
         categorical_features=nominal,
         complexity_unit="rows",
-    ).fit(X, y, weight)
+    )
+    with searching(engine):
+        model.fit(X, y, weight)
     price = complexity * weight.sum()
     expected = naive.best_loss(rows, divisions(X[kept], nominal), loss, depth, most, least, price)
     assert model.objective_ == pytest.approx(expected, rel=1e-6, abs=1e-6)
@@ -73,23 +98,87 @@ def test_classes(objective, table, complexity, depth, most, least):
     assert_leaves(model, X[kept], loss, least, model.loss_)
 
 
+@pytest.mark.parametrize(
+    ("objective", "engine"), [("squared_error", "bits"), ("squared_error", "sorted"), ("absolute_error", "sorted")]
+)
 @settings(max_examples=60, deadline=None)
 @given(table=tables(), complexity=st.sampled_from([0.0, 0.1]), **LIMITS)
-def test_numbers(table, complexity, depth, most, least):
+def test_numbers(objective, engine, table, complexity, depth, most, least):
     X, nominal, weight, rng = table
     y = np.round(rng.normal(size=len(X)), 2)
     kept = weight > 0
-    loss, rows = naive.number_loss(y[kept], weight[kept], "squared_error"), np.ones(int(kept.sum()), bool)
+    loss, rows = naive.number_loss(y[kept], weight[kept], objective), np.ones(int(kept.sum()), bool)
     model = OptimalTreeRegressor(
-        max_depth=depth, max_nodes=most, min_samples_leaf=least, complexity=complexity, categorical_features=nominal
-    ).fit(X, y, weight)
+        max_depth=depth,
+        max_nodes=most,
+        min_samples_leaf=least,
+        complexity=complexity,
+        categorical_features=nominal,
+        objective=objective,
+    )
+    with searching(engine):
+        model.fit(X, y, weight)
     price = complexity * loss(rows)
     expected = naive.best_loss(rows, divisions(X[kept], nominal), loss, depth, most, least, price)
-    assert model.objective_ == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    # Of distances, weights that are no whole numbers have 31 bits.
+    close = {"rel": 1e-9, "abs": 1e-9} if objective == "squared_error" else {"rel": 1e-7, "abs": 1e-7}
+    assert model.objective_ == pytest.approx(expected, **close)
+    assert model.is_optimal_
     check(model.trees_, X.shape[1])
     assert_leaves(model, X[kept], loss, least, model.loss_)
-    wanted = (weight * (model.predict(X) - y) ** 2).sum()
-    assert wanted == pytest.approx(model.loss_, rel=1e-9, abs=1e-9)
+    away = np.abs(model.predict(X) - y)
+    wanted = (weight * (away**2 if objective == "squared_error" else away)).sum()
+    assert wanted == pytest.approx(model.loss_, **close)
+
+
+@settings(max_examples=100, deadline=None)
+@given(table=tables(), **LIMITS)
+def test_the_shortest_message(table, depth, most, least):
+    """The tree takes the bits that the pruner counts, and no other takes fewer."""
+    X, nominal, weight, rng = table
+    kept = weight > 0
+    is_whole = (weight == np.floor(weight)).all()
+    if not is_whole:
+        weight = weight * 1.0371  # no sum is near a whole number, to which the most exceptions are rounded down
+    y = rng.integers(0, rng.integers(1, 4), len(X))
+    y[0] = 0
+    classes, codes = np.unique(y, return_inverse=True)
+    model = OptimalTreeClassifier(
+        max_depth=depth, max_nodes=most, min_samples_leaf=least, objective="mdl", categorical_features=nominal
+    ).fit(X, y, weight)
+    n_values = [len(np.unique(column)) for column in X[kept].T]
+    cuts = np.maximum(np.array(n_values) - 1, 0)
+    leaves = depth_levels(model.trees_)
+    is_leaf = model.trees_.feature < 0
+    counts = model.trees_.value[:, : len(classes)] * model.trees_.weight[:, None]
+    labels = 1.0 + whole_leaf_bits(counts[is_leaf])
+    tests = (~is_leaf).sum() + code_length.test_bits(model.trees_, leaves, X.shape[1], cuts.astype(float)).sum()
+    assert model.loss_ == pytest.approx(labels.sum(), rel=1e-9)
+    assert model.objective_ == pytest.approx(labels.sum() + tests, rel=1e-9)
+    assert model.is_optimal_
+    if not is_whole:
+        return  # the criterion's code, which the slow one is, lets there be more exceptions than it has numbers for
+    column, found = zip(*divisions_of_columns(X[kept], nominal), strict=True) if any(n_values) else ((), ())
+    price = naive.price_of_test(column, cuts.tolist(), np.where(nominal, n_values, 0).tolist(), X.shape[1])
+    loss = naive.class_loss(codes[kept], weight[kept], len(classes), "mdl")
+    expected = naive.best_loss(np.ones(int(kept.sum()), bool), found, loss, depth, most, least, price)
+    assert model.objective_ == pytest.approx(expected, rel=1e-7)
+
+
+def test_no_pruned_tree_takes_fewer_bits():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, (300, 3)), rng.normal(size=(300, 2))])
+    y = ((X[:, 0] != X[:, 1]) & (X[:, 3] > 0)) ^ (rng.random(300) < 0.1)
+    best = OptimalTreeClassifier(objective="mdl", max_depth=3).fit(X, y)
+    cuts = tuple(len(np.unique(column)) - 1 for column in X.T)
+    for criterion in ("gini", "entropy", "error"):
+        grown = DecisionTreeClassifier(max_depth=3, criterion=criterion, random_state=0, prune=MDL(cuts=cuts)).fit(X, y)
+        trees = grown.trees_
+        is_leaf = trees.feature < 0
+        bits = 1.0 + whole_leaf_bits(trees.value[is_leaf] * trees.weight[is_leaf, None])
+        tests = (~is_leaf).sum() + code_length.test_bits(trees, depth_levels(trees), 5, np.array(cuts, float)).sum()
+        assert best.objective_ <= bits.sum() + tests + 1e-6
+    assert best.n_leaves_ > 2
 
 
 def test_a_first_test_that_gains_least_may_be_the_best():

@@ -1,7 +1,7 @@
 """The best tree of a depth and a number of tests, proven, or the best so far with a bound.
 
 columns            features as ordered columns of small numbers
-losses             what a leaf loses, as a whole number
+losses             what leaves lose, as whole numbers
 objectives         losses made ready: whole numbers a row, and their unit
 rule               what trees are allowed, and which column is tried first
 known_sets         sets of rows that were solved

@@ -12,7 +12,7 @@ import numpy as np
 
 from dtnumba.growth.optimal.bit_rows import BitRows, descend
 from dtnumba.growth.optimal.known_sets import Known, like, look_up, name_set, note, remember
-from dtnumba.growth.optimal.losses import BIG, leaf, spread
+from dtnumba.growth.optimal.losses.contract import BIG, leaf, spread
 from dtnumba.growth.optimal.rule import (
     ENDED,
     HALTED,

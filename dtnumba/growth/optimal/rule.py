@@ -12,8 +12,8 @@ NEXT_TEST, ONE_SIDE, OTHER_SIDE = 0, 1, 2
 ENDED, HALTED = 0, 1
 S_PHASE, S_SIDE, S_DEPTH, S_TESTS, S_UPPER, S_START, S_LOW, S_GOT, S_BEFORE, S_BEST, S_BOUND = range(11)
 S_AT, S_LIMIT, S_ASKED, S_OTHER = range(11, 15)  # over bits
-S_OWN, S_HEAD, S_TAIL, S_CUT, S_GOT_LOW, S_BEFORE_LOW = range(11, 17)  # over ordered columns
-N_LEVEL_STATE = 17
+S_OWN, S_HEAD, S_TAIL, S_CUT, S_GOT_LOW, S_BEFORE_LOW, S_SPENT = range(11, 18)  # over ordered columns
+N_LEVEL_STATE = 18
 
 
 class TreeRule(NamedTuple):

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
+from dtnumba.growth.optimal.losses.labels import ManyErrors, TwoErrors
+from dtnumba.growth.optimal.losses.spreads import SquaresLost, TwoGini
 from dtnumba.growth.optimal.rule import N_LEVEL_STATE
 from dtnumba.growth.optimal.sorted_rows import Lanes, SortedRows
 from dtnumba.growth.optimal.sorted_search import search_sorted
@@ -20,10 +23,16 @@ if TYPE_CHECKING:
     from dtnumba.runtime.addresses import Code
 
 
-def sorted_job(codes: NDArray[np.int32], value: NDArray[np.int64], loss: Any, rule: TreeRule, worst: Any) -> SortedJob:
+_NARROW = 1 << 31  # sums below this are added up in 32 bits
+
+
+def sorted_job(
+    codes: NDArray[np.int32], value: NDArray[np.int64], loss: Any, rule: TreeRule, worst: Any, label: Any = None
+) -> SortedJob:
     """Return the search over ``codes`` (columns, rows): which of a column's ascending values each row has.
 
-    ``value`` (rows, sums) is what a row adds; ``worst`` what it can lose at most, empty where nobody can say.
+    ``value`` (rows, sums) is what a row adds; ``worst`` what it can lose at most, empty where nobody can say; ``label``
+    its class or target, None where the only sum that it adds to says so.
     """
     n_columns, n_rows = codes.shape
     levels = max(rule.depth, 2)
@@ -34,12 +43,13 @@ def sorted_job(codes: NDArray[np.int32], value: NDArray[np.int64], loss: Any, ru
     size = np.zeros((levels, 2), np.int64)
     size[0, 0] = n_rows
     n_sums = value.shape[1]
-    delta = (value[:, 1] - value[:, 0] if n_sums == 2 else value.max(axis=1)).astype(np.int32)
-    label = value.argmax(axis=1).astype(np.int32)
-    rows = SortedRows(row, code, size, value, delta, label, np.asarray(worst, np.int64))
+    label = np.asarray(value.argmax(axis=1) if label is None else label, np.int32)
+    delta, first = _steps(loss, value, label)
+    wide = delta.dtype
+    rows = SortedRows(row, code, size, np.ascontiguousarray(value), delta, first, label, np.asarray(worst, np.int64))
     lanes = Lanes(
         np.zeros(N_LANES, np.int32),
-        np.zeros((6, N_LANES), np.int32),
+        np.zeros((6, N_LANES), wide),
         np.zeros((2, N_LANES), np.int64),
         np.zeros((2, N_LANES), np.int64),
         np.zeros((2, N_LANES), np.int64),
@@ -48,8 +58,15 @@ def sorted_job(codes: NDArray[np.int32], value: NDArray[np.int64], loss: Any, ru
         np.zeros(n_rows + 1, np.int64),
         np.zeros(n_rows + 2, np.int32),
         np.zeros((3, n_sums), np.int64),
-        np.zeros((2 * n_sums, N_LANES), np.int32),
-        np.zeros((n_rows if n_sums > 2 else 0, 2, N_LANES), np.int32),
+        np.zeros((2 * n_sums, N_LANES), wide),
+        np.zeros((n_rows if isinstance(loss, ManyErrors) else 0, 2, N_LANES), wide),
+        np.zeros((n_sums, 2, N_LANES), np.int64),
+        np.zeros((2, N_LANES)),
+        np.zeros((2, N_LANES), np.int64),
+        np.zeros(n_rows, np.int32),
+        np.zeros((2, n_rows), np.int32),
+        np.zeros(n_rows + 1, np.int64),
+        np.zeros(2, np.int64),
     )
     is_limited = rule.most < (1 << rule.depth) - 1
     ways = min(rule.most, 1 << (rule.depth - 1)) if is_limited else 1
@@ -66,7 +83,7 @@ def sorted_job(codes: NDArray[np.int32], value: NDArray[np.int64], loss: Any, ru
         np.zeros(n_columns, np.int64),
         np.full((levels, tree, 2), -1, np.int64),
         np.full((levels, 2, tree, 2), -1, np.int64),
-        np.zeros(5, np.int64),
+        np.zeros(6, np.int64),
         np.zeros(3, np.int64),
     )
     return SortedJob(rows, loss, rule, lanes, state, np.zeros(1, np.int64), 0)
@@ -75,3 +92,19 @@ def sorted_job(codes: NDArray[np.int32], value: NDArray[np.int64], loss: Any, ru
 def sorted_kernels(job: SortedJob) -> tuple[Code, Code]:
     """Return the codes of a search: of two levels, and of what is above them."""
     return code_for(sorted_two_below, job), code_for(search_sorted, job)
+
+
+def _steps(loss: Any, value: NDArray[np.int64], label: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return what each row adds to running sums; see ``SortedRows``."""
+    none = np.zeros(0, np.int64)
+    if isinstance(loss, AbsoluteLost):
+        place = np.empty(len(label), np.int64)
+        place[np.argsort(label, kind="stable")] = np.arange(len(label))
+        return value[:, 0].copy(), place
+    if isinstance(loss, SquaresLost):
+        return value[:, 0].copy(), value[:, 1].copy()
+    if isinstance(loss, TwoGini):
+        return value.sum(axis=1), value[:, 1].copy()
+    delta = value[:, 1] - value[:, 0] if isinstance(loss, TwoErrors) else value[np.arange(len(label)), label]
+    is_narrow = isinstance(loss, (TwoErrors, ManyErrors)) and int(np.abs(delta).sum()) < _NARROW
+    return delta.astype(np.int32 if is_narrow else np.int64), none

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.optimal.losses import leaf
+from dtnumba.growth.optimal.losses.contract import leaf
+from dtnumba.growth.optimal.losses.lane_by_lane import one_by_one
 from dtnumba.runtime.instructions.running_extremes import N_LANES
 from dtnumba.runtime.kernels import by_type, inline, outlined
 
@@ -21,8 +22,11 @@ class SortedRows(NamedTuple):
     code: np.ndarray  # (levels, 2, columns, rows) int32: which value the column has there
     size: np.ndarray  # (levels, 2) int64
     value: np.ndarray  # (rows, sums) int64: what a row adds
-    delta: np.ndarray  # (rows,) int32: of two classes, weight in the second less weight in the first; of many, weight
-    label: np.ndarray  # (rows,) int32: which class a row is of; each row is of one
+    # (rows,) int32, or int64 where sums are large: what a row adds to running sums. Of two labels, what the second is
+    # right of less what the first is; else the weight
+    delta: np.ndarray
+    first: np.ndarray  # (rows,) int64: a second such number; of distances, the place of a row's target among all
+    label: np.ndarray  # (rows,) int32: which class a row is of, or which target it has
     worst: np.ndarray  # (rows,) int64: what a row can lose at most; empty where nobody can say
 
 
@@ -30,7 +34,7 @@ class Lanes(NamedTuple):
     """What is known of many cuts of one column."""
 
     cut: np.ndarray  # (N_LANES,) int32: rows left of each
-    run: np.ndarray  # (6, N_LANES) int32: running sums, left and right, and their least and largest values
+    run: np.ndarray  # (6, N_LANES) like delta: running sums, left and right, and their least and largest values
     split: np.ndarray  # (2, N_LANES) int64: least loss of a side with one test
     low: np.ndarray  # (2, N_LANES) int64: the same, or what bounds it
     leaf: np.ndarray  # (2, N_LANES) int64: of a side without
@@ -39,8 +43,15 @@ class Lanes(NamedTuple):
     worst: np.ndarray  # (rows + 1,) int64: likewise, of the most that they can lose
     following: np.ndarray  # (rows + 1,) int32: the next place where values differ
     sums: np.ndarray  # (3, sums) int64
-    counts: np.ndarray  # (2 * sums, N_LANES) int32
-    majority: np.ndarray  # (rows, 2, N_LANES) int32
+    counts: np.ndarray  # (2 * sums, N_LANES) like delta
+    majority: np.ndarray  # (rows, 2, N_LANES) like delta
+    whole: np.ndarray  # (sums, 2, N_LANES) int64: sums of both sides
+    gain: np.ndarray  # (2, N_LANES) float64
+    best: np.ndarray  # (2, N_LANES) int64
+    ranked: np.ndarray  # (rows,) int32: rows of a set in the order of their targets
+    chain: np.ndarray  # (2, rows) int32: the row after each, and before
+    firsts: np.ndarray  # (rows + 1,) int64: what the first rows of an order lose
+    spent: np.ndarray  # (2,) int64: tests of one cut above a set, and above the sides of its cuts
 
 
 @outlined
@@ -67,7 +78,22 @@ def part(rows, level, side, column, cut, lanes):
 
 
 @outlined
-def look_along(rows, level, side, column, lanes):
+def loss_by_sums(loss, rows, level, side, lanes):
+    """Return what a set loses as a leaf; lanes.sums[2] are its sums."""
+    order, sums = rows.row[level, side, 0], lanes.sums[2]
+    for k in range(len(sums)):
+        sums[k] = 0
+        for t in range(np.uint64(rows.size[level, side])):
+            sums[k] += rows.value[order[t], k]
+    return leaf(loss, sums)
+
+
+# (loss, rows, level, side, lanes): what a set loses as a leaf; lanes.sums[2] become its sums
+loss_of_set = by_type("loss_of_set", loss_by_sums)
+
+
+@outlined
+def look_by_sums(loss, rows, level, side, column, lanes):
     """Prepare the cuts of a column of a set: places of rows, sums before each cut, where cuts are."""
     n = rows.size[level, side]
     order, codes = rows.row[level, side, column], rows.code[level, side, column]
@@ -92,6 +118,10 @@ def look_along(rows, level, side, column, lanes):
     lanes.following[0] = lanes.following[1] if n > 0 else 0
 
 
+# (loss, rows, level, side, column, lanes): prepare the cuts of a column of a set
+look_along = by_type("look_along", look_by_sums)
+
+
 @inline
 def find_cut(lanes, low, high, wanted):
     """Return a cut strictly between two places, near the wanted one; -1 if there is none."""
@@ -103,7 +133,7 @@ def find_cut(lanes, low, high, wanted):
 
 
 @outlined
-def leaves_of(loss, lanes, size, n_lanes):
+def _leaves_by_sums(loss, lanes, size, n_lanes):
     """Write what both sides of each lane's cut lose as leaves."""
     for w in range(n_lanes):
         cut = lanes.cut[w]
@@ -114,47 +144,21 @@ def leaves_of(loss, lanes, size, n_lanes):
         lanes.leaf[1, w] = leaf(loss, lanes.sums[1])
 
 
+# (loss, lanes, size, n_lanes): write what both sides of each lane's cut lose as leaves
+leaves_of = by_type("leaves_of", _leaves_by_sums)
+
+
+# (loss, rows, level, side, column, rule, least, lanes, n_lanes): offer the column as the test of both sides of all cuts
+_along = by_type("along_column", one_by_one)
+
+
 @outlined
-def try_lanes(rows, level, side, loss, least, lanes, n_lanes):
-    """Find the least loss of both sides of each lane's cut, with one test on any column."""
+def try_lanes(rows, level, side, loss, rule, least, lanes, n_lanes):
+    """Find the least loss of both sides of each lane's cut, with at most one test on any column, its price included."""
     leaves_of(loss, lanes, rows.size[level, side], n_lanes)
     for w in range(n_lanes):
         lanes.split[0, w], lanes.split[1, w] = lanes.leaf[0, w], lanes.leaf[1, w]
     for w in range(n_lanes, N_LANES):
         lanes.cut[w] = 0
     for g in range(rows.row.shape[2]):
-        if least > 1:
-            _one_by_one(loss, rows, level, side, g, least, lanes, n_lanes)
-        else:
-            _along(loss, rows, level, side, g, least, lanes, n_lanes)
-
-
-@outlined
-def _one_by_one(loss, rows, level, side, g, least, lanes, n_lanes):
-    """Any loss: lane by lane, all sums at each place."""
-    n, n_sums = rows.size[level, side], lanes.sums.shape[1]
-    order, codes = rows.row[level, side, g], rows.code[level, side, g]
-    sums = lanes.sums
-    for w in range(n_lanes):
-        cut = lanes.cut[w]
-        for s in range(2):
-            for k in range(n_sums):
-                sums[0, k] = 0
-                sums[2, k] = lanes.before[k, cut] if s == 0 else lanes.before[k, n] - lanes.before[k, cut]
-                sums[1, k] = sums[2, k]
-            n_here, n_all = 0, cut if s == 0 else n - cut
-            best = lanes.split[s, w]
-            for t in range(n):
-                r = order[t]
-                if (lanes.place[r] < cut) == (s == 0):
-                    n_here += 1
-                    for k in range(n_sums):
-                        sums[0, k] += rows.value[r, k]
-                        sums[1, k] -= rows.value[r, k]
-                if n_here >= least and n_all - n_here >= least and (t + 1 == n or codes[t + 1] != codes[t]):
-                    best = min(best, leaf(loss, sums[0]) + leaf(loss, sums[1]))
-            lanes.split[s, w] = best
-
-
-# (loss, rows, level, side, column, least, lanes, n_lanes): offer the column as the test of both sides of all cuts
-_along = by_type("along_column", _one_by_one)
+        _along(loss, rows, level, side, g, rule, least, lanes, n_lanes)

@@ -11,7 +11,7 @@ whose leaves may have any rows; these are what ``S_LOW`` and ``low`` are about, 
 
 import numpy as np
 
-from dtnumba.growth.optimal.losses import BIG, leaf, spread
+from dtnumba.growth.optimal.losses.contract import BIG, spends, spread, test_price
 from dtnumba.growth.optimal.rule import (
     ENDED,
     HALTED,
@@ -31,6 +31,7 @@ from dtnumba.growth.optimal.rule import (
     S_OWN,
     S_PHASE,
     S_SIDE,
+    S_SPENT,
     S_START,
     S_TAIL,
     S_TESTS,
@@ -39,26 +40,26 @@ from dtnumba.growth.optimal.rule import (
     limit_tests,
     sort_by,
 )
-from dtnumba.growth.optimal.sorted_rows import part
+from dtnumba.growth.optimal.sorted_rows import loss_of_set, part
 from dtnumba.growth.optimal.sorted_two_levels import (
     R_COLUMN,
     R_FROM,
     R_LEFT,
-    R_LEFT_LEAF,
+    R_PRICE,
     R_RIGHT,
-    R_RIGHT_LEAF,
+    R_SEED,
     R_SIZE,
     R_TO,
     R_WAY,
     TWO_COLUMN,
     TWO_CUT,
     TWO_LOW,
+    TWO_SPENT,
     TWO_UPPER,
     VALUE,
-    sums_of,
 )
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.kernels import entry, inline, outlined
+from dtnumba.runtime.kernels import by_type, entry, inline, outlined
 from dtnumba.runtime.records import own_copy
 
 
@@ -83,15 +84,14 @@ def _open(job, level, depth, tests, upper, breadth):
     state[S_UPPER] = state[S_START] = upper
     state[S_HEAD], state[S_TAIL] = 0, 0
     state[S_LOW] = 0 if n < 2 * least else upper
-    sums_of(rows, level, side, lanes.sums[2])
-    as_leaf = leaf(job.loss, lanes.sums[2])
+    as_leaf = loss_of_set(job.loss, rows, level, side, lanes)
     if as_leaf < upper:
         state[S_BEST] = state[S_UPPER] = as_leaf
         for k in range(levels.best.shape[1]):
             levels.best[level, k, 0] = levels.best[level, k, 1] = -1
     for f in range(rows.row.shape[2]):
         levels.order[f] = f
-        levels.score[f], levels.seed[f] = _seed(job, level, side, f)
+        levels.score[f], levels.seed[f] = _seed(job.loss, job, level, side, f)
     sort_by(levels.order, levels.score, rows.row.shape[2])
     cap = (np.int64(1) << (depth - 1)) - 1
     lowest, highest = max(np.int64(0), tests - 1 - cap), min(tests - 1, cap)
@@ -103,12 +103,13 @@ def _open(job, level, depth, tests, upper, breadth):
             for c in range(R_SIZE):
                 one[c] = 0
             one[R_COLUMN], one[R_FROM], one[R_TO], one[R_WAY] = f, least - 1, n - least + 1, way
-            one[R_LEFT_LEAF] = levels.seed[f]  # where a first range is divided
+            one[R_SEED] = levels.seed[f]
+            one[R_PRICE] = test_price(job.loss, job.rule, f, state[S_SPENT], lanes.sums[2])
             state[S_TAIL] += 1
 
 
 @outlined
-def _seed(job, level, side, f):
+def _seed_by_sums(loss, job, level, side, f):
     """Return how mixed the sides of the best cut of a column are, and that cut; 0 where there is none."""
     rows, sums, least = job.rows, job.lanes.sums, job.rule.least
     order, codes, n = rows.row[level, side, f], rows.code[level, side, f], rows.size[level, side]
@@ -121,10 +122,14 @@ def _seed(job, level, side, f):
             sums[0, k] += rows.value[r, k]
             sums[1, k] -= rows.value[r, k]
         if codes[t] != codes[t + 1] and t + 1 >= least and n - t - 1 >= least:
-            found = spread(job.loss, sums[0]) + spread(job.loss, sums[1])
+            found = spread(loss, sums[0]) + spread(loss, sums[1])
             if found < best:
                 best, at = found, np.int64(t + 1)
     return best, at
+
+
+# (loss, job, level, side, column): how mixed the sides of the best cut of a column are, and that cut; 0 for none
+_seed = by_type("seed", _seed_by_sums)
 
 
 @inline
@@ -140,19 +145,19 @@ def _cut_between(codes, low, high, wanted):
 
 
 @outlined
-def _ask(job, level, side, depth, tests, upper, breadth):
+def _ask(job, level, side, depth, tests, spent, upper, breadth):
     """Solve one side of a cut; return False where that takes a level of its own, which is opened."""
     levels = job.levels
     state = levels.state[level]
     state[S_SIDE] = side
     if depth <= 2:
-        levels.two[TWO_UPPER] = upper
+        levels.two[TWO_UPPER], levels.two[TWO_SPENT] = upper, spent
         call_at(job.two_at, job, level + 1, side, tests)
         state[S_GOT], state[S_GOT_LOW] = levels.two[VALUE], levels.two[TWO_LOW]
         kept = levels.kept[level, side]
         kept[0, 0], kept[0, 1] = levels.two[TWO_COLUMN], levels.two[TWO_CUT]  # written out if it is wanted
         return True
-    levels.state[level + 1, S_OWN] = side
+    levels.state[level + 1, S_OWN], levels.state[level + 1, S_SPENT] = side, spent
     _open(job, level + 1, depth, tests, upper, breadth)
     return False
 
@@ -164,7 +169,7 @@ def _bound_others(job):
     state, bound = levels.state[0], levels.state[0, S_UPPER]
     for k in range(state[S_HEAD], state[S_TAIL]):
         one = levels.ranges[0, k % levels.ranges.shape[1]]
-        bound = min(bound, one[R_LEFT] + one[R_RIGHT] + job.rule.price)
+        bound = min(bound, one[R_LEFT] + one[R_RIGHT] + one[R_PRICE])
     state[S_BOUND] = bound
 
 
@@ -182,7 +187,7 @@ def search_sorted(job, upper, breadth, n_sets):
     levels.state[0, S_BEST] = BIG
     depth, tests = limit_tests(rule.depth, rule.most)
     if depth <= 2:
-        levels.two[TWO_UPPER] = upper
+        levels.two[TWO_UPPER], levels.two[TWO_SPENT] = upper, 0
         call_at(job.two_at, job, 0, 0, tests)
         levels.state[0, S_UPPER] = levels.two[VALUE]
         if levels.two[VALUE] < upper:
@@ -190,7 +195,7 @@ def search_sorted(job, upper, breadth, n_sets):
             call_at(job.two_at, job, 0, 0, tests + 4)
         return ENDED if job.halt[0] == 0 else HALTED
     level = 0
-    levels.state[0, S_OWN] = 0
+    levels.state[0, S_OWN] = levels.state[0, S_SPENT] = 0
     _open(job, 0, depth, tests, upper, breadth)
     while True:
         if job.halt[0] != 0 or levels.explored[0] >= n_sets:
@@ -212,11 +217,11 @@ def search_sorted(job, upper, breadth, n_sets):
                 level -= 1
                 continue
             one = levels.ranges[level, state[S_HEAD] % places]
-            if one[R_LEFT] + one[R_RIGHT] + price >= state[S_UPPER]:
+            if one[R_LEFT] + one[R_RIGHT] + one[R_PRICE] >= state[S_UPPER]:
                 state[S_HEAD] += 1
                 continue
             start, stop, f = one[R_FROM], one[R_TO], one[R_COLUMN]
-            wanted = one[R_LEFT_LEAF] if one[R_LEFT_LEAF] > 0 else (start + stop + 1) // 2
+            wanted = one[R_SEED] if one[R_SEED] > 0 else (start + stop + 1) // 2
             cut = np.int64(-1)
             if stop - start > 1:
                 cut = _cut_between(rows.code[level, state[S_OWN], f], start, stop, wanted)
@@ -226,16 +231,15 @@ def search_sorted(job, upper, breadth, n_sets):
             state[S_CUT] = cut
             part(rows, level, state[S_OWN], f, cut, job.lanes)
             levels.explored[2] += 1
-            for s in range(2):
-                sums_of(rows, level + 1, s, job.lanes.sums[s])
-            side = np.int64(leaf(job.loss, job.lanes.sums[1]) > leaf(job.loss, job.lanes.sums[0]))
+            as_left = loss_of_set(job.loss, rows, level + 1, 0, job.lanes)
+            side = np.int64(loss_of_set(job.loss, rows, level + 1, 1, job.lanes) > as_left)
             given = one[R_WAY] if side == 0 else tests - 1 - one[R_WAY]
             d, t = limit_tests(depth - 1, given)
             state[S_PHASE] = ONE_SIDE
             # What the other side loses at the far end of the range: if this one loses so much more, half of the range
             # is skipped.
-            most = state[S_UPPER] - price - (one[R_RIGHT] if side == 0 else one[R_LEFT])
-            if not _ask(job, level, side, d, t, most, breadth):
+            most = state[S_UPPER] - one[R_PRICE] - (one[R_RIGHT] if side == 0 else one[R_LEFT])
+            if not _ask(job, level, side, d, t, state[S_SPENT] + spends(job.loss, f), most, breadth):
                 level += 1
             continue
         one = levels.ranges[level, state[S_HEAD] % places]
@@ -246,22 +250,22 @@ def search_sorted(job, upper, breadth, n_sets):
             given = way if side == 0 else tests - 1 - way
             d, t = limit_tests(depth - 1, given)
             state[S_PHASE] = OTHER_SIDE
-            most = state[S_UPPER] - price - (one[R_RIGHT] if side == 0 else one[R_LEFT])
-            if not _ask(job, level, side, d, t, most, breadth):
+            most = state[S_UPPER] - one[R_PRICE] - (one[R_RIGHT] if side == 0 else one[R_LEFT])
+            if not _ask(job, level, side, d, t, state[S_SPENT] + spends(job.loss, f), most, breadth):
                 level += 1
             continue
-        total = state[S_BEFORE] + state[S_GOT] + price
+        total = state[S_BEFORE] + state[S_GOT] + one[R_PRICE]
         if total < state[S_UPPER]:
             state[S_BEST], state[S_UPPER] = total, good_enough(rule, level, total)
             _write_tree(job, level, f, cut, way)
         left, right = state[S_BEFORE_LOW], state[S_GOT_LOW]
         if state[S_SIDE] == 0:
             left, right = right, left
-        state[S_LOW] = min(state[S_LOW], left + right + price)
+        state[S_LOW] = min(state[S_LOW], left + right + one[R_PRICE])
         if rule.least > 1:
-            state[S_LOW] = min(state[S_LOW], price + min(left, right))
+            state[S_LOW] = min(state[S_LOW], one[R_PRICE] + min(left, right))
         if breadth > rows.row.shape[2]:
-            _divide(job, level, left, right, left + right + price)
+            _divide(job, level, left, right)
         state[S_HEAD] += 1
         state[S_PHASE] = NEXT_TEST
 
@@ -279,19 +283,21 @@ def _write_tree(job, level, f, cut, way):
         given = way if side == 0 else state[S_TESTS] - 1 - way
         d, t = limit_tests(state[S_DEPTH] - 1, given)
         if d <= 2:
+            levels.two[TWO_SPENT] = state[S_SPENT] + spends(job.loss, f)
             call_at(job.two_at, job, level + 1, side, t + 4)
         _graft_pairs(best, max(d, 1), side, kept)
 
 
 @outlined
-def _divide(job, level, left, right, total):
+def _divide(job, level, left, right):
     """Put both halves of a range to the end of the queue, where they cannot be skipped."""
-    rows, levels, price = job.rows, job.levels, job.rule.price
+    rows, levels = job.rows, job.levels
     state = levels.state[level]
     places = levels.ranges.shape[1]
     one = levels.ranges[level, state[S_HEAD] % places]
     start, stop, cut, f, way = one[R_FROM], one[R_TO], state[S_CUT], one[R_COLUMN], one[R_WAY]
-    end_left, end_right = one[R_LEFT], one[R_RIGHT]
+    end_left, end_right, price = one[R_LEFT], one[R_RIGHT], one[R_PRICE]
+    total = left + right + price
     below, above = cut, cut
     if len(rows.worst) > 0 and total > state[S_UPPER]:
         order, gap = rows.row[level, state[S_OWN], f], total - state[S_UPPER]
@@ -304,16 +310,16 @@ def _divide(job, level, left, right, total):
             spent += rows.worst[order[above]]
             above += 1
     if end_left + right + price < state[S_UPPER] and below - start > 1:
-        _put(levels, level, f, start, below, way, end_left, right)
+        _put(levels, level, f, start, below, way, end_left, right, price)
     if left + end_right + price < state[S_UPPER] and stop - above > 1:
-        _put(levels, level, f, above, stop, way, left, end_right)
+        _put(levels, level, f, above, stop, way, left, end_right, price)
 
 
 @inline
-def _put(levels, level, f, start, stop, way, left, right):
+def _put(levels, level, f, start, stop, way, left, right, price):
     state = levels.state[level]
     one = levels.ranges[level, state[S_TAIL] % levels.ranges.shape[1]]
     one[R_COLUMN], one[R_FROM], one[R_TO], one[R_WAY] = f, start, stop, way
     one[R_LEFT], one[R_RIGHT] = left, right
-    one[R_LEFT_LEAF] = one[R_RIGHT_LEAF] = 0
+    one[R_SEED], one[R_PRICE] = 0, price
     state[S_TAIL] += 1

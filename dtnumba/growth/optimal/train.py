@@ -65,8 +65,7 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
     Its tree is empty where none loses less than ``limits.upper``.
     """
     depth, most, least = limits[:3]
-    sums = goal.values.sum(axis=0)
-    as_leaf = int(type(goal.loss).leaf(goal.loss, sums))
+    as_leaf = goal.root
     found = Found([(-1, -1)], as_leaf)
     if limits.upper is not None and as_leaf >= limits.upper:
         found = Found([], limits.upper)
@@ -77,7 +76,7 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
         found.lower = found.upper
         found.note(began, found.upper, found.upper)
         return found
-    is_bits = is_binary(columns) or n_cuts(columns) <= _FEW_CUTS
+    is_bits = goal.is_sum and (is_binary(columns) or n_cuts(columns) <= _FEW_CUTS)
     one = _Bits(columns, goal, rule) if is_bits else _Sorted(columns, goal, rule)
     for breadth in one.breadths(limits.start):
         better = found.upper - int(limits.gap * found.upper)
@@ -98,6 +97,19 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
 def count_tests(tree: list[tuple[int, int]]) -> int:
     """Return how many tests a tree in heap order has."""
     return sum(column >= 0 for column, _ in tree)
+
+
+def loss_of_leaves(tree: list[tuple[int, int]], columns: list[OrderedColumn], goal: Objective) -> int:
+    """Return what the leaves of a tree in heap order lose, without its tests, where sums say so."""
+    lost, waiting = 0, [(0, np.ones(len(goal.values), bool))]
+    while waiting:
+        k, rows = waiting.pop()
+        if k >= len(tree) or tree[k][0] < 0:
+            lost += int(type(goal.loss).leaf(goal.loss, goal.values[rows].sum(axis=0)))
+            continue
+        goes_left = columns[tree[k][0]].codes <= tree[k][1]
+        waiting += [(2 * k + 1, rows & goes_left), (2 * k + 2, rows & ~goes_left)]
+    return lost
 
 
 class _Engine:
@@ -166,7 +178,7 @@ class _Bits(_Engine):
                     worst = np.zeros(len(pairs), np.int64)
                     worst[group.ravel()] = goal.worst
         if groups is None and rule.least == 1:
-            bits, values, _ = _merged(bits, values, np.zeros(0, np.int64), None)
+            bits, values, _, _ = _merged(bits, values, np.zeros(0, np.int64), None)
         self.n_columns, self.depth = len(kept), rule.depth
         places = _PLACES if rule.depth > 3 else _FEW_PLACES
         self.job = bit_job(bits[kept], groups, values, goal.loss, rule, worst, places)
@@ -183,12 +195,11 @@ class _Bits(_Engine):
 class _Sorted(_Engine):
     def __init__(self, columns: list[OrderedColumn], goal: Objective, rule: TreeRule) -> None:
         codes = np.stack([column.codes for column in columns]).astype(np.int32, copy=False)
-        values, worst = goal.values, goal.worst
+        values, worst, labels = goal.values, goal.worst, goal.labels
         if rule.least == 1:
-            codes, values, worst = _merged(codes, values, worst, goal.labels)
-        self.codes_of = codes
+            codes, values, worst, labels = _merged(codes, values, worst, labels)
         self.n_columns, self.depth = len(columns), rule.depth
-        self.job = sorted_job(codes, values, goal.loss, rule, worst)
+        self.job = sorted_job(codes, values, goal.loss, rule, worst, labels)
         self.state, self.explored_at = self.job.levels.state, self.job.levels.explored
         self.with_kernels(sorted_kernels)
 
@@ -201,14 +212,14 @@ class _Sorted(_Engine):
 
 def _merged(
     codes: NDArray[Any], values: NDArray[np.int64], worst: NDArray[np.int64], labels: NDArray[np.int64] | None
-) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
-    """Add up rows that no test parts; of many classes, those of one class."""
+) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
+    """Add up rows that no test parts; where they have labels, those of one label."""
     keys = codes.T if labels is None else np.column_stack([codes.T, labels.astype(codes.dtype)])
     keys = np.ascontiguousarray(keys)
     names = keys.view([("", keys.dtype)] * keys.shape[1]).ravel()
     _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
     if len(first) == len(names):
-        return codes, values, worst
+        return codes, values, worst, labels
     sums = np.zeros((len(first), values.shape[1]), np.int64)
     np.add.at(sums, inverse, values)
     if len(worst):
@@ -216,4 +227,4 @@ def _merged(
         total = np.zeros(len(first), np.int64)
         np.add.at(total, inverse, worst)
         worst = total
-    return np.ascontiguousarray(codes[:, first]), sums, worst
+    return np.ascontiguousarray(codes[:, first]), sums, worst, None if labels is None else labels[first]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.growth.optimal.bit_rows import add_ones, add_pairs, count_rows
-from dtnumba.growth.optimal.losses import BIG, fill_cells, leaf
+from dtnumba.growth.optimal.losses.contract import BIG, fill_cells, leaf
 from dtnumba.runtime.instructions.bits import bit_count
 from dtnumba.runtime.kernels import entry, inline, outlined
 from dtnumba.runtime.records import own_copy

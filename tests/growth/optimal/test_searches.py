@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 from naive import optimal as naive
 
 from dtnumba.growth.optimal.bit_job import bit_job, bit_kernels
-from dtnumba.growth.optimal.losses import Impurity, LabelCosts, ManyErrors, SquaresLost, TwoErrors
+from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
+from dtnumba.growth.optimal.losses.labels import LabelCosts, ManyErrors, TwoErrors
+from dtnumba.growth.optimal.losses.message import MessageLength
+from dtnumba.growth.optimal.losses.spreads import EntropyLost, ManyGini, SquaresLost, TwoGini, WideGini
 from dtnumba.growth.optimal.rule import S_BEST, S_BOUND, TreeRule
 from dtnumba.growth.optimal.sorted_job import sorted_job, sorted_kernels
 from dtnumba.runtime.addresses import call_entry, entry_of
@@ -42,8 +45,12 @@ def loss_kind(kind, y, weight, n_classes, rng):
         costs = rng.integers(0, 4, (n_classes, n_classes)) * (1 - np.eye(n_classes, dtype=np.int64))
         return LabelCosts(1.0), 1.0, costs[y] * weight[:, None], naive.class_loss(y, weight, n_classes, "error", costs)
     unit = 2.0**-30
-    if kind in {"gini", "entropy"}:
-        loss = Impurity(int(kind == "entropy"), unit, 1.0)
+    if kind == "gini":
+        gini = TwoGini if n_classes == 2 else ManyGini
+        return gini(unit, 1.0), unit, values, naive.class_loss(y, weight, n_classes, kind)
+    if kind == "entropy":
+        table = tabled(lambda x: x * np.log2(max(x, 1)), weight.sum(), unit)
+        loss = EntropyLost(unit, 1.0, table, table, n_classes)
         return loss, unit, values, naive.class_loss(y, weight, n_classes, kind)
     target = rng.integers(-9, 10, len(y))
     values = np.stack([weight, weight * target, weight * target**2], axis=1).astype(np.int64)
@@ -57,27 +64,96 @@ def ready(job, kernels):
     return job, search._replace(record=job)
 
 
+def tabled(f, most, unit):
+    return np.array([round(f(x) / unit) for x in range(int(most) + 1)], np.int64)
+
+
 KINDS = ["error", "costs", "gini", "entropy", "squared_error"]
+
+
+def assert_best(codes, rule, job, unit, slow, price, tests):
+    """The search finds what looking at all trees finds, and a tree that loses so much."""
+    job, code = ready(job, sorted_kernels)
+    call_entry(code, FAR, codes.shape[1] + 1, FAR)
+    expected = naive.best_loss(np.ones(len(codes), bool), tests, slow, rule.depth, rule.most, rule.least, price)
+    assert abs(int(job.levels.state[0, S_BEST]) * unit - expected) < 1e-6
+    if callable(price):  # of a column and a code, in place of a test's number
+        numbers = [(j, c) for j in range(codes.shape[1]) for c in np.unique(codes[:, j])[:-1]]
+        of_number, columns = price, codes.T
+
+        def price(test, rows, spent):
+            wanted = columns[test[0]] > test[1]
+            k = next(k for k, (j, c) in enumerate(numbers) if j == test[0] and (wanted == (columns[j] > c)).all())
+            return of_number(k, rows, spent)
+
+    found, sizes = naive.loss_of_tree(job.levels.best[0].tolist(), codes, slow, price)
+    assert abs(found - expected) < 1e-6
+    assert len(sizes) - 1 <= rule.most
+    assert len(sizes) == 1 or min(sizes) >= rule.least
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=60, deadline=None)
-@given(problem=problems(4))
-def test_sorted_columns(kind, problem):
+@given(problem=problems(4), wide=st.booleans())
+def test_sorted_columns(kind, problem, wide):
     codes, y, weight, n_classes, rule, rng = problem
     loss, unit, values, slow = loss_kind(kind, y, weight, n_classes, rng)
-    rows, tests = np.ones(len(codes), bool), naive.divisions_of_codes(codes)
-    expected = naive.best_loss(rows, tests, slow, rule.depth, rule.most, rule.least, rule.price)
     worst = weight if kind == "error" else NONE
-    scaled = rule._replace(price=int(rule.price / unit))
+    wide = wide and not COMPILED  # kernels of their own, which take seconds each
+    if wide and kind in {"error", "costs"}:  # sums of 64 bits
+        unit, values, worst = 2.0**-40, values << 40, np.asarray(worst, np.int64) << 40
+    elif wide and kind in {"gini", "entropy"}:  # sums that are no small whole numbers
+        none = np.zeros(0, np.int64)
+        values, weight = values << 32, 2.0**-32
+        many = TwoGini(unit, weight) if n_classes == 2 else WideGini(unit, weight)
+        loss = many if kind == "gini" else EntropyLost(unit, weight, none, none, n_classes)
+    scaled = rule._replace(price=round(rule.price / unit))
     job = sorted_job(np.ascontiguousarray(codes.T).astype(np.int32), values, loss, scaled, worst)
-    job, code = ready(job, sorted_kernels)
-    call_entry(code, FAR, codes.shape[1] + 1, FAR)
-    assert abs(int(job.levels.state[0, S_BEST]) * unit - expected) < 1e-6
-    found, sizes = naive.loss_of_tree(job.levels.best[0].tolist(), codes, slow, rule.price)
-    assert abs(found - expected) < 1e-6
-    assert len(sizes) - 1 <= rule.most
-    assert len(sizes) == 1 or min(sizes) >= rule.least
+    assert_best(codes, rule, job, unit, slow, rule.price, naive.divisions_of_codes(codes))
+
+
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(4))
+def test_distances_from_the_median(problem):
+    codes, y, weight, _, rule, rng = problem
+    target, label = np.unique(rng.integers(-9, 10, len(y)), return_inverse=True)
+    slow = naive.number_loss(target[label], weight, "absolute_error")
+    values = np.stack([weight, 0 * weight, 0 * weight], axis=1).astype(np.int64)
+    worst = weight * np.maximum(target[label] - target[0], target[-1] - target[label])
+    columns = np.ascontiguousarray(codes.T).astype(np.int32)
+    job = sorted_job(columns, values, AbsoluteLost(1.0, target), rule, worst, label)
+    assert_best(codes, rule, job, 1.0, slow, rule.price, naive.divisions_of_codes(codes))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(4))
+def test_bits_of_a_message(whole, problem):
+    """Prices of tests differ by column and by what is spent above; leaves are told by tables, or one by one."""
+    codes, y, weight, n_classes, rule, rng = problem
+    unit, p, none = 2.0**-30, codes.shape[1], np.zeros(0, np.int64)
+    cuts = np.maximum(np.array([len(np.unique(column)) - 1 for column in codes.T]), 1)
+    levels = np.where(rng.random(p) < 0.3, cuts + 1, 0)
+    bits = 1 + np.log2(np.maximum(p - np.arange(4), 1))[:, None] + np.where(levels, 0, np.log2(cuts))
+    factorials = np.concatenate([[0], np.cumsum(np.log2(np.arange(1, weight.sum() + 1)))])
+    of_class = np.rint(factorials / unit).astype(np.int64)
+    x = np.arange(weight.sum() + 1)
+    of_size = of_class + np.rint((2 + np.log2((x + 1) // 2 + 1)) / unit).astype(np.int64)
+    if not whole:
+        of_class = none
+    if not whole or n_classes > 2:
+        of_size = none
+    single = ((cuts == 1) & (levels == 0)).astype(np.int64)
+    price = np.rint(bits / unit).astype(np.int64)
+    loss = MessageLength(unit, 1.0, of_size, of_class, n_classes, price, levels.astype(np.int64), single)
+    values = np.column_stack([(y[:, None] == np.arange(n_classes)) * weight[:, None], np.ones(len(y), np.int64)])
+    job = sorted_job(
+        np.ascontiguousarray(codes.T).astype(np.int32), values, loss, rule._replace(price=int(price.min())), NONE, y
+    )
+    column = [j for j in range(p) for _ in np.unique(codes[:, j])[:-1]]
+    slow = naive.class_loss(y, weight, n_classes, "mdl")
+    prices = naive.price_of_test(column, cuts.tolist(), levels.tolist(), p)
+    assert_best(codes, rule, job, unit, slow, prices, naive.divisions_of_codes(codes))
 
 
 @pytest.mark.parametrize("kind", KINDS)
