@@ -17,6 +17,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from dtnumba import C50Classifier
 from tests.naive.c50 import RULES, Grower
+from tests.naive.c50_soft import Softener
 
 
 class Data:
@@ -58,7 +59,7 @@ def naive(data, given):
         confidence=control.get("CF", 0.25), global_pruning=not control.get("noGlobalPruning", False),
     ).fit()  # fmt: skip
     asked = data.X[data.test][: len(given["pred_first_test_rows"])]
-    shares = grower.shares_of(asked)
+    shares = (Softener(grower) if control.get("fuzzyThreshold") else grower).shares_of(asked)
     names, levels = [one["name"] for one in data.schema], [one.get("levels") for one in data.schema]
     return (
         max(grower.root.n_within_reach(), 1),
@@ -86,6 +87,7 @@ def fitted(data, given, table, y):
         costs=given["costs"] and np.transpose(given["costs"]["matrix"]),
         subset=control.get("subset", True), min_cases=control.get("minCases", 2),
         confidence=control.get("CF", 0.25), global_pruning=not control.get("noGlobalPruning", False),
+        fuzzy_threshold=control.get("fuzzyThreshold", False),
     ).fit(table[data.train], y[data.train])  # fmt: skip
 
 

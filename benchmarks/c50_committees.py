@@ -38,7 +38,8 @@ def model_of(given):
     control = given["control"] or {}
     return C50Classifier(
         trials=given["trials"], rules=given["rules"], winnow=control.get("winnow", False),
-        bands=control.get("bands", 0), costs=given["costs"] and np.transpose(given["costs"]["matrix"]).tolist(),
+        bands=control.get("bands", 0), fuzzy_threshold=control.get("fuzzyThreshold", False),
+        costs=given["costs"] and np.transpose(given["costs"]["matrix"]).tolist(),
     )  # fmt: skip
 
 

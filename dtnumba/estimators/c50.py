@@ -14,6 +14,7 @@ from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.fit import predicting
 from dtnumba.estimators.bases.parameters import COSTS, Legal, is_int, is_real, parameter, yes_or_no
 from dtnumba.estimators.c50_steps.evaluation import errors_of_bands, evaluated
+from dtnumba.estimators.c50_steps.soft_cuts import soft_cuts
 from dtnumba.estimators.c50_steps.trials import Boosting, Trials
 from dtnumba.estimators.c50_steps.winnowing import winnow
 from dtnumba.estimators.c50_tree import C50Options, c50_rows, fit_tree, rehearse
@@ -75,6 +76,8 @@ class C50Params(ClassicalParams):
         Of local pruning; smaller means smaller trees, and 1 prunes what a leaf does as well.
     min_cases : float
         At least two branches of every test have rows of this weight.
+    fuzzy_threshold : bool
+        Whether rows whose value is near a cut of numbers go both ways, in parts.
     sample : float
         The share of the rows, drawn by ``random_state``, that the tree is fitted to; 0.0: all of them.
     costs : array of shape (classes, classes), dict or None
@@ -93,6 +96,7 @@ class C50Params(ClassicalParams):
     global_pruning: bool = yes_or_no(True)
     confidence: float = parameter(0.25, _CONFIDENCE)
     min_cases: float = parameter(2, _CASES)
+    fuzzy_threshold: bool = yes_or_no(False)
     sample: float = parameter(0.0, _SAMPLE)
     costs: Any = parameter(None, COSTS)  # noqa: RUF009
 
@@ -112,6 +116,9 @@ class C50Classifier(ClassicalTree, C50Params):
 
     Attributes
     ----------
+    soft_cuts_ : list of arrays of shape (nodes, 3)
+        With ``fuzzy_threshold``, of each tree, for nodes that cut numbers (NaN elsewhere): up to where a row goes left
+        whole, where half of it does, and from where on it goes right whole.
     n_leaves_ : int
         Leaves that have rows, and of a single tree those of levels without rows, if no test above keeps these away.
 
@@ -146,6 +153,11 @@ class C50Classifier(ClassicalTree, C50Params):
     def _learned(self, data: TrainingData) -> dict[str, Any]:
         if self.bands and not self.rules:
             raise ValueError(f"bands={self.bands}: there are no rules to put in order; pass rules=True, or bands=0")
+        if self.fuzzy_threshold and self.rules:
+            raise ValueError(
+                "fuzzy_threshold=True with rules=True: rules hold or do not, they have no soft cuts; pass "
+                "fuzzy_threshold=False, or rules=False"
+            )
         is_committee = self.trials > 1 or self.rules
         if is_committee and vars(self).get("prune") is not None:
             raise ValueError(
@@ -166,12 +178,16 @@ class C50Classifier(ClassicalTree, C50Params):
                 dropped, learned["winnow_importances_"] = winnow(table, rows, weight, options, costs, workers)
                 rows = rows.without(dropped) if len(dropped) else rows
             if is_committee:
-                trials = Trials(self.trials, bool(self.rules), bool(self.bands), bool(self.early_stopping))
-                trees, rules = Boosting(table, rows, weight, options, trials, costs, workers).committee()
+                asked = bool(self.rules), bool(self.bands), bool(self.early_stopping), bool(self.fuzzy_threshold)
+                boosting = Boosting(table, rows, weight, options, Trials(self.trials, *asked), costs, workers)
+                trees, rules, soft = boosting.committee()
             else:
-                trees, rules = [self._pruned(data, fit_tree(rows, weight, options, costs))], []
+                trees, rules, soft = [self._pruned(data, fit_tree(rows, weight, options, costs))], [], []
+                if self.fuzzy_threshold:
+                    soft = [soft_cuts(table, trees[0], rows.codes, weight, rows.is_number)]
             codes, rule = rows.codes, data.class_costs.rule
-            learned |= evaluated(trees, rules, table, codes, weight, rule, workers)
+            learned |= evaluated(trees, rules, table, codes, weight, rule, workers, soft)
+            learned |= {"soft_cuts_": soft} if soft else {}
             if self.bands and len(rules) == 1:
                 learned["utility_errors_"] = errors_of_bands(rules[0], table, codes, weight)
         ordered = np.flatnonzero(rows.columns.is_ordered)
@@ -211,7 +227,8 @@ class C50Classifier(ClassicalTree, C50Params):
             trees = joined([view.trees for view in views])
             assert trees is not None, "a fitted model has a tree"
             rules = [own.arrays for own in vars(self).get("rules_", ())]
-            kept = _ANSWERS[self] = views[0], C50Answers(trees, rules, self.n_features_in_)
+            soft = np.concatenate(vars(self)["soft_cuts_"]) if "soft_cuts_" in vars(self) else None
+            kept = _ANSWERS[self] = views[0], C50Answers(trees, rules, self.n_features_in_, soft)
         return kept[1]
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
@@ -227,7 +244,7 @@ class C50Classifier(ClassicalTree, C50Params):
     def compile_predictor(self) -> C50Answers:  # type: ignore[override]
         """Return a function ``p(row, out=None)`` that answers one row of floats as ``predict_proba`` does."""
         answers = self._answers
-        return C50Answers(answers.trees, answers.rules, answers.n_features)
+        return C50Answers(answers.trees, answers.rules, answers.n_features, answers.soft)
 
     def summary(self) -> str:  # type: ignore[override]
         """Return what C5.0 prints: trees or rules, errors on the rows of ``fit``, confusion, and use of columns."""
@@ -326,6 +343,11 @@ class C50Classifier(ClassicalTree, C50Params):
         return super().cost_complexity_pruning_path(X, y, sample_weight)
 
     def _with_trees(self, trees: Trees) -> Self:
+        if "soft_cuts_" in vars(self):
+            raise ValueError(
+                "fuzzy_threshold=True: soft cuts were found for the tree as it is, by the rows of fit; pass prune=... "
+                f"to {type(self).__name__}, which finds them for the pruned tree, or fuzzy_threshold=False"
+            )
         model = copy.copy(self)
         vars(model)["trial_trees_"] = [TreeView(trees, self.n_features_in_, self.target_seen.sizes)]
         return model
@@ -339,9 +361,11 @@ class C50Classifier(ClassicalTree, C50Params):
     def estimators_(self) -> list[C50Classifier]:
         """The tree of each trial as a model of its own."""
         found = []
-        for view in self._views:
+        soft = vars(self).get("soft_cuts_")
+        for t, view in enumerate(self._views):
             one = copy.copy(self)
             vars(one).update(trials=1, rules=False, bands=0, trial_trees_=[view])
+            vars(one).update({"soft_cuts_": [soft[t]]} if soft else {})
             vars(one).pop("rules_", None)
             found.append(one)
         return found

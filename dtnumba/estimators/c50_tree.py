@@ -179,11 +179,17 @@ def c50_mixtures(table: Table, trees: Trees, workers: int) -> tuple[NDArray[np.f
     return said[:, :-1], np.asarray(with_prior(said, trees.value[0]))
 
 
-def c50_shares(table: Table, trees: Trees, workers: int, seen: NDArray[np.uint8] | None = None) -> NDArray[np.float64]:
+def c50_shares(
+    table: Table,
+    trees: Trees,
+    workers: int,
+    seen: NDArray[np.uint8] | None = None,
+    soft: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """Return the probability of each class for every row.
 
     A row lies in the leaves that it comes to, in parts; one case more, of the shares that the classes have in all, is
     added to the cases of these leaves. In ``seen`` (rows, columns), if given, ones are written where a value of a row
-    is looked at.
+    is looked at; ``soft`` (nodes, 3) are soft cuts.
     """
-    return np.asarray(probabilities_of(table, trees, workers, seen))
+    return np.asarray(probabilities_of(table, trees, workers, seen, soft))

@@ -112,6 +112,22 @@ def _is_real(value: Any, *shape: int) -> bool:
     return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
 
 
+def _are_soft_cuts(value: Any, learned: Mapping[str, Any]) -> bool:
+    """Three ascending numbers of some of the nodes that cut numbers, of each tree."""
+    trees = [one.trees for one in learned["trial_trees_"]]
+    if not isinstance(value, list) or len(value) != len(trees):
+        return False
+    for own, tree in zip(value, trees, strict=True):
+        if not _is_real(own, tree.n_nodes, 3):
+            return False
+        is_soft = ~np.isnan(own).all(axis=1)
+        cuts = (tree.feature >= 0) & (tree.right == tree.left + 1) & np.isfinite(tree.threshold)
+        ascends = np.isfinite(own).all(axis=1) & (own[:, 0] < own[:, 1]) & (own[:, 1] < own[:, 2])
+        if not (cuts & ascends)[is_soft].all():
+            return False
+    return True
+
+
 def _is_of_trials(value: Any, learned: Mapping[str, Any]) -> bool:
     return _is_real(value, len(learned["trial_trees_"]))
 
@@ -225,6 +241,7 @@ _TRIALS_AT_TIMES = {
     "winnow_importances_": _is_of_features,
     "utility_errors_": _is_of_rules,
     "confusion_": _is_of_classes,
+    "soft_cuts_": _are_soft_cuts,
 }
 _PROVEN = {
     **dict.fromkeys(("loss_", "objective_", "lower_bound_", "gap_", "is_optimal_"), _is_number),

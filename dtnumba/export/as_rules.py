@@ -117,6 +117,8 @@ def rules(model: Any, digits: int | None = 3) -> RulesText:
     """
     if isinstance(getattr(model, "rules_", None), list):
         return _of_sets(model, digits)
+    if hasattr(model, "soft_cuts_"):
+        read(model)  # says why not
     if getattr(model, "trees_vote", False):
         raise ExportError(
             f"rules: this {type(model).__name__} answers by the votes of {model.trees_.n_trees} trees; fit it with "

@@ -195,7 +195,7 @@ def text(
 
         own = feature_names_of(feature_names, int(model.n_features_in_))
         return "\n".join(equations(model, own, 7)) + "\n"
-    found = read(model)
+    found = read(model, says_soft=style == "c50")
     if isinstance(found, ReadVoters):
         if style == "c50":
             from dtnumba.export.text_styles.c50_summary import rules_in_style
@@ -212,7 +212,12 @@ def text(
         return str(model.rules_) + "\n"
     names = feature_names_of(feature_names, len(found.columns.names))
     if style != "outline":
-        return _in_style_of(Printed(found, model, tree, names), style, max_depth, max_levels, digits)
+        printed = Printed(found, model, tree, names)
+        if style == "c50":
+            from dtnumba.export.text_styles.c50 import c50
+
+            return c50(printed, max_depth, max_levels, tree)
+        return _in_style_of(printed, style, max_depth, max_levels, digits)
     told = Told(found, model, names, OUTLINE_LEVELS if max_levels is None else max_levels)
     return "\n".join(outline(told, tree, max_depth)) + "\n"
 
@@ -238,13 +243,9 @@ def _in_style_of(
         from dtnumba.export.text_styles.rpart import rpart
 
         return rpart(printed, max_depth, max_levels, 7 if digits is None else digits)
-    if style == "weka":
-        from dtnumba.export.text_styles.weka import weka
+    from dtnumba.export.text_styles.weka import weka
 
-        return weka(printed, max_depth, max_levels)
-    from dtnumba.export.text_styles.c50 import c50
-
-    return c50(printed, max_depth, max_levels)
+    return weka(printed, max_depth, max_levels)
 
 
 def check_whole(name: str, value: Any, least: int, rule: str) -> None:

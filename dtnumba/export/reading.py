@@ -110,7 +110,7 @@ class ReadRules(NamedTuple):
     shares: NDArray[np.float64]  # (r + 1, classes) of each rule, and of the default
 
 
-def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules | ReadVoters:
+def read(model: Any, row_type: str = "float64", *, says_soft: bool = False) -> ReadTrees | ReadRules | ReadVoters:
     """Return a fitted model as exporters read it.
 
     Parameters
@@ -120,6 +120,8 @@ def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules | ReadV
     row_type : "float64" or "float32"
         Of the rows that will be asked. It matters where thresholds are values of the table (C4.5), with which rows are
         compared in the coarser of two types.
+    says_soft : bool
+        Whether the caller itself says of rows near soft cuts (C5.0's) that they go both ways.
 
     """
     if not hasattr(model, "check_fitted") or not hasattr(type(model), "predict"):
@@ -134,6 +136,11 @@ def read(model: Any, row_type: str = "float64") -> ReadTrees | ReadRules | ReadV
 
             return read_voters(model, bits)
         return _read_rules(model, bits)
+    if hasattr(model, "soft_cuts_") and not says_soft:
+        raise ExportError(
+            f"fuzzy_threshold=True of this {type(model).__name__}: rows near a cut go both ways, which this format "
+            "does not say; fit it with fuzzy_threshold=False, or save it and ask it itself"
+        )
     if hasattr(model, "splines_"):
         raise ExportError(
             f"{type(model).__name__} is a sum of {len(model.splines_.coefficients)} terms, which this format has no "

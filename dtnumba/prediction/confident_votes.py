@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dtnumba.prediction.fractional import said_by_leaves, with_prior
 from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.progress import launch_heeding
@@ -152,4 +153,15 @@ def votes_of_trees(table, trees, workers, without=-1, seen=None):
         said = value, label, sure, int(without), seen[rows], votes[rows]
         task = VoteByLeaves(cells, asked, last, *said, *scratch, np.zeros(1, np.int64))
         launch_heeding(task, threads, cells.n_rows * _STEPS_A_TREE * trees.n_trees)
+    return votes
+
+
+def votes_of_soft_trees(table, trees, soft, workers, seen=None):
+    """Return what trees of C5.0 with soft cuts vote for; see ``votes_of_trees`` and ``fractional.MixLeaves``."""
+    rows, votes = np.arange(table.n_rows), np.zeros((table.n_rows, trees.value.shape[1]))
+    for tree in range(trees.n_trees):
+        said, prior = said_by_leaves(table, trees, workers, seen, soft, tree), trees.value[trees.root[tree]]
+        shares = said[:, :-1]
+        label = (shares >= shares.max(axis=1, keepdims=True) - EVEN).argmax(axis=1)
+        votes[rows, label] += with_prior(said, prior)[rows, label]
     return votes

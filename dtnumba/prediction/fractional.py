@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.prediction.walk_tree import leaves_of
-from dtnumba.runtime.kernels import kernel_type
+from dtnumba.runtime.kernels import inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.progress import launch_heeding
 from dtnumba.runtime.tasks import take_ticket
@@ -30,6 +30,9 @@ class MixLeaves(NamedTuple):
     out: np.ndarray  # (n, width) float64: added to
     leaf: np.ndarray  # (n,) int64 out: where the largest part ends
     seen: np.ndarray  # (n, columns) uint8 out: which values of a row are looked at; (0, 0) where nobody asks
+    # (m, 3) float64: of a soft cut, up to where rows go left whole, where half of them does, and from where on they go
+    # right; NaN of other tests; (0, 3) where no cut is soft
+    soft: np.ndarray
     waiting: np.ndarray  # (workers, m) int64 scratch: nodes
     parts: np.ndarray  # (workers, m) float64 scratch
     counter: np.ndarray
@@ -58,8 +61,16 @@ class MixLeaves(NamedTuple):
                             largest, self.leaf[row] = weight, node
                         continue
                     feature = np.int64(trees.feature[node])
-                    child = child_number(trees, node, np.float64(cells.flat[at + feature * cells.column_step]))
-                    if child >= 0:
+                    x = np.float64(cells.flat[at + feature * cells.column_step])
+                    child = child_number(trees, node, x)
+                    if child >= 0 and len(self.soft) > 0 and self.soft[node, 0] < x < self.soft[node, 2]:
+                        if len(self.seen) > 0:
+                            self.seen[row, feature] = 1
+                        left = part_below(self.soft, node, x)
+                        waiting[top], parts[top] = trees.left[node] + 1, weight * (1.0 - left)
+                        waiting[top + 1], parts[top + 1] = trees.left[node], weight * left
+                        top += 2
+                    elif child >= 0:
                         if len(self.seen) > 0:
                             self.seen[row, feature] = 1
                         waiting[top], parts[top] = trees.left[node] + child, weight
@@ -69,6 +80,15 @@ class MixLeaves(NamedTuple):
                             if trees.share[child] > 0.0:
                                 waiting[top], parts[top] = child, weight * trees.share[child]
                                 top += 1
+
+
+@inline
+def part_below(soft, node, x):
+    """Return which part of a row goes left at a soft cut: a half at its middle, and less the larger x is."""
+    low, middle, high = soft[node, 0], soft[node, 1], soft[node, 2]
+    if x <= middle:
+        return 1.0 - 0.5 * (x - low) / (middle - low)
+    return 0.5 * (high - x) / (high - middle)
 
 
 def tree_values(table, trees, workers, tree):
@@ -101,28 +121,30 @@ def with_prior(said, prior):
     return (said[:, :-1] * cases + prior) / (cases + 1.0)
 
 
-def probabilities_of(table, trees, workers, seen=None):
+def probabilities_of(table, trees, workers, seen=None, soft=None):
     """Return the probability of each class for every row: those of its leaves and one case of the root's shares.
 
-    ``seen`` as of ``mixtures_of``.
+    ``seen`` and ``soft`` as of ``mixtures_of``.
     """
-    return with_prior(said_by_leaves(table, trees, workers, seen), trees.value[0])
+    return with_prior(said_by_leaves(table, trees, workers, seen, soft), trees.value[0])
 
 
-def said_by_leaves(table, trees, workers, seen=None):
+def said_by_leaves(table, trees, workers, seen=None, soft=None, tree=0):
     """Return for every row the shares of the classes in the leaves that it comes to, mixed, and their cases behind."""
     said = trees._replace(value=np.column_stack([trees.value, trees.weight]))
-    return mixtures_of(table, said, workers, seen=seen)[0]
+    return mixtures_of(table, said, workers, tree, seen=seen, soft=soft)[0]
 
 
-def mixtures_of(table, trees, workers, tree=0, out=None, seen=None):
+def mixtures_of(table, trees, workers, tree=0, out=None, seen=None, soft=None):
     """Return what the leaves of a tree say of every row, mixed, and the leaf of the row's largest part.
 
-    In ``seen`` (rows, columns), if given, ones are written where a value of a row is looked at.
+    In ``seen`` (rows, columns), if given, ones are written where a value of a row is looked at. ``soft`` (nodes, 3)
+    are soft cuts, see ``MixLeaves``.
     """
     value_of_node, last = np.ascontiguousarray(node_values(trees)), last_children(trees)
     out = np.zeros((table.n_rows, value_of_node.shape[1])) if out is None else out
     seen = np.zeros((0, 0), np.uint8) if seen is None else seen
+    soft = np.zeros((0, 3)) if soft is None else soft
     asked = as_asked(trees, table.bits)
     leaf, m = np.empty(table.n_rows, np.int64), int(trees.root[tree + 1] - trees.root[tree])
     for first, cells in table.row_blocks():
@@ -130,6 +152,6 @@ def mixtures_of(table, trees, workers, tree=0, out=None, seen=None):
         waiting, parts = per_worker(threads, m, np.int64), per_worker(threads, m)
         rows = slice(first, first + cells.n_rows)
         given, found = (cells, asked, int(trees.root[tree]), last, value_of_node), (out[rows], leaf[rows], seen[rows])
-        task = MixLeaves(*given, *found, waiting, parts, np.zeros(1, np.int64))
+        task = MixLeaves(*given, *found, soft, waiting, parts, np.zeros(1, np.int64))
         launch_heeding(task, threads, cells.n_rows * _STEPS_A_ROW)
     return out, leaf

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.estimators.c50_tree import c50_shares
-from dtnumba.prediction.confident_votes import votes_of_trees
+from dtnumba.prediction.confident_votes import votes_of_soft_trees, votes_of_trees
 from dtnumba.rules.c50.make_rules import votes_of
 from dtnumba.rules.c50.votes import said_of, voters_of
 from dtnumba.rules.layout import as_asked, body_of, holds
@@ -30,8 +30,12 @@ def evaluated(
     weight: NDArray[np.float64],
     rule: Any,
     workers: int,
+    soft: list[NDArray[np.float64]],
 ) -> dict[str, Any]:
-    """Return what a model learns of its own answers: errors and costs of its trials, confusion, use of columns."""
+    """Return what a model learns of its own answers: errors and costs of its trials, confusion, use of columns.
+
+    ``soft`` are the soft cuts of each tree, or none.
+    """
     n, k = len(codes), trees[0].value.shape[1]
     votes, seen = np.zeros((n, k)), np.zeros((n, table.n_features), np.uint8)
     errors, costs, label = [], [], np.zeros(n, np.int64)
@@ -42,10 +46,13 @@ def evaluated(
             _mark_rules(seen, rules[t], table)
             votes[np.arange(n), label] += sure
         elif len(trees) == 1:
-            shares = c50_shares(table, tree, workers, seen)
+            shares = c50_shares(table, tree, workers, seen, soft[0] if soft else None)
             label = shares.argmax(axis=1) if rule is None else rule.codes(shares)
         else:
-            own = votes_of_trees(table, tree, workers, seen=seen)
+            if soft:
+                own = votes_of_soft_trees(table, tree, soft[t], workers, seen)
+            else:
+                own = votes_of_trees(table, tree, workers, seen=seen)
             label = own.argmax(axis=1)
             votes += own
         errors.append(float(weight[label != codes].sum()))

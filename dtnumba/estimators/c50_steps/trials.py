@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dtnumba.estimators.c50_steps.soft_cuts import soft_cuts
 from dtnumba.estimators.c50_tree import c50_shares, counted_by, dearer_by, fit_tree
-from dtnumba.prediction.confident_votes import votes_of_trees
+from dtnumba.prediction.confident_votes import votes_of_soft_trees, votes_of_trees
 from dtnumba.rules.c50.make_rules import Weighed, make_rules, rule_rows
 from dtnumba.rules.c50.votes import said_of, voters_of
 
@@ -35,13 +36,15 @@ class Trials:
     rules: bool
     by_utility: bool
     early_stopping: bool
+    softens: bool = False  # the cuts of trees
 
 
 class Committee(NamedTuple):
-    """What was made: a tree a trial, and its rules if asked for."""
+    """What was made: a tree a trial, and its rules or its soft cuts if asked for."""
 
     trees: list[Trees]
     rules: list[Rules]
+    soft: list[NDArray[np.float64]]
 
 
 class Round(NamedTuple):
@@ -51,6 +54,7 @@ class Round(NamedTuple):
     rules: Rules | None
     label: NDArray[np.int64]
     sure: NDArray[np.float64]
+    soft: NDArray[np.float64] | None = None
 
 
 class Boosting:
@@ -97,10 +101,16 @@ class Boosting:
                     break
             weight, left = _shifted(weight, wrong, self.weight)
         kept = kept[:1] if len(kept) <= _FEWEST else kept
-        return Committee([one.tree for one in kept], [one.rules for one in kept if one.rules is not None])
+        rules, soft = [one.rules for one in kept], [one.soft for one in kept]
+        given = [own for own in rules if own is not None], [own for own in soft if own is not None]
+        return Committee([one.tree for one in kept], *given)
 
     def _round(self, weight: NDArray[np.float64], options: C50Options) -> Round:
         tree = fit_tree(self.rows, weight, options, self.costs)
+        if self.trials.softens:
+            soft = soft_cuts(self.table, tree, self.rows.codes, weight, self.rows.is_number)
+            votes = votes_of_soft_trees(self.table, tree, soft, self.workers)
+            return Round(tree, None, *labels_by_votes(votes), soft)
         label, sure = labels_by_votes(votes_of_trees(self.table, tree, self.workers))
         if self._rule_rows is None:
             return Round(tree, None, label, sure)

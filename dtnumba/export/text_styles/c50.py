@@ -27,13 +27,15 @@ class _Words(NamedTuple):
 
 
 class _Printer:
-    def __init__(self, printed: Printed, max_depth: int | None, most: int) -> None:
+    def __init__(self, printed: Printed, max_depth: int | None, most: int, tree: int) -> None:
         self.printed, self._max_depth, self._most = printed, max_depth, most
         self._counts: NDArray[np.float64] = printed.counts
         self._labels = printed.labels[:, 0].tolist()
         self._heights = _heights(printed)
         own = np.asarray(self._counts)[np.arange(len(self._labels)), self._labels]
         self._wrong = _wrong_in_leaves(printed, printed.trees.weight - own)
+        soft = vars(printed.model).get("soft_cuts_")
+        self._soft: NDArray[np.float64] | None = None if soft is None else soft[tree]
         self.later: list[tuple[int, int, dict[int, set[int]]]] = []  # subtrees that are too wide, with their depths
         self.out: list[str] = []
 
@@ -121,6 +123,10 @@ class _Printer:
             if branch.is_ordered and len(branch.ranges) == 1:
                 return _Words(name, f"in [{own[0]}-{own[-1]}]", [])
             return _Words(name, "in", listed(own, self._most, "\n").split("\n"))
+        if self._soft is not None and branch.ranges and self._soft[node, 0] < self._soft[node, 2]:
+            low, middle, high = self._soft[node]
+            is_left = branch.child == printed.trees.left[node]
+            return _Words(name, f"{f'<= {cut(low)}' if is_left else f'>= {cut(high)}'} ({cut(middle)})", [])
         return _Words(name, ranges_in_words(branch.ranges, cut) or "= N/A", [])
 
     def _leaf(self, node: int) -> str:
@@ -186,10 +192,10 @@ def cut(x: float) -> str:
     return f"{x:.{CUT_DIGITS}g}"
 
 
-def c50(printed: Printed, max_depth: int | None = None, max_levels: int | None = None) -> str:
+def c50(printed: Printed, max_depth: int | None = None, max_levels: int | None = None, tree: int = 0) -> str:
     """Return a tree of classes as C5.0 writes it; subtrees too wide for a line come behind it."""
     printed.one_output(of_classes=True)
-    printer = _Printer(printed, max_depth, MOST_LEVELS if max_levels is None else max_levels)
+    printer = _Printer(printed, max_depth, MOST_LEVELS if max_levels is None else max_levels, tree)
     printer.out.append("\nDecision tree:\n")
     if max_depth is not None and max_depth < 1 and not printed.is_leaf(0):
         printer.out.append(f" ... {printed.n_leaves[0]:,} leaves below")

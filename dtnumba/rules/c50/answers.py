@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.prediction.confident_votes import shares_of_votes, votes_of_trees
+from dtnumba.prediction.confident_votes import shares_of_votes, votes_of_soft_trees, votes_of_trees
 from dtnumba.prediction.fractional import probabilities_of
 from dtnumba.prediction.voting_row import VotingRow
 from dtnumba.rules.c50.one_row import RulesRow
@@ -33,18 +33,26 @@ class C50Answers:
         The rules of each trial, none where trees answer.
     n_features : int
         Columns of the table they were made of.
+    soft : array of shape (nodes, 3), optional
+        Of the nodes of all trees, their soft cuts; see ``prediction.fractional.MixLeaves``.
 
     """
 
-    def __init__(self, trees: Trees | None, rules: list[Rules], n_features: int) -> None:
-        self._trees, self.rules, self.n_features = trees, rules, n_features
+    def __init__(
+        self,
+        trees: Trees | None,
+        rules: list[Rules],
+        n_features: int,
+        soft: NDArray[np.float64] | None = None,
+    ) -> None:
+        self._trees, self.rules, self.n_features, self.soft = trees, rules, n_features, soft
         self._voters: dict[Any, list[Voters]] = {}  # by the bits of the rows
         self._trees_of_row: dict[int, VotingRow] = {}
         self._rules_of_row: dict[int, RulesRow] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what cannot be derived."""
-        return C50Answers, (self._trees, self.rules, self.n_features)
+        return C50Answers, (self._trees, self.rules, self.n_features, self.soft)
 
     @property
     def trees(self) -> Trees:
@@ -63,6 +71,8 @@ class C50Answers:
 
     def _votes(self, table: Table, workers: int) -> NDArray[np.float64]:
         """Return what trials vote for: each the class it says, by as much as it is sure."""
+        if self.soft is not None:
+            return np.asarray(votes_of_soft_trees(table, self.trees, self.soft, workers))
         if not self.rules:
             return np.asarray(votes_of_trees(table, self.trees, workers))
         votes = np.zeros((table.n_rows, self.rules[0].n_classes))
@@ -75,7 +85,7 @@ class C50Answers:
         if self._are_many:
             return np.asarray(shares_of_votes(self._votes(table, workers)))
         if not self.rules:
-            return np.asarray(probabilities_of(table, self.trees, workers))
+            return np.asarray(probabilities_of(table, self.trees, workers, soft=self.soft))
         return np.asarray(self._said(table, workers)[0].shares())
 
     def codes(self, table: Table, workers: int, rule: Any) -> NDArray[np.int64]:
@@ -84,7 +94,7 @@ class C50Answers:
             return np.asarray(self._votes(table, workers).argmax(axis=1))
         if self.rules:
             return self._said(table, workers)[0].label
-        shares = probabilities_of(table, self.trees, workers)
+        shares = probabilities_of(table, self.trees, workers, soft=self.soft)
         return np.asarray(shares.argmax(axis=1) if rule is None else rule.codes(shares))
 
     def __call__(self, row: NDArray[Any], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

@@ -66,7 +66,7 @@ def node_paths(
             columns[feature] = table.column(feature)
         x = columns[feature][visit.rows]
         children = range(int(trees.left[visit.node]), int(last[visit.node]) + 1)
-        below = [_below(visit, child, trees, table, x) for child in children]
+        below = [rows_below(visit, child, trees, table, x) for child in children]
         waiting += [one for one in reversed(below) if len(one.rows)]
     return found
 
@@ -82,7 +82,7 @@ def _narrowed(
     return test._replace(levels=tuple(level for level in test.levels if there[level]))
 
 
-def _below(visit: Visit, child: int, trees: Trees, table: Table, x: NDArray[np.float64]) -> Visit:
+def rows_below(visit: Visit, child: int, trees: Trees, table: Table, x: NDArray[np.float64]) -> Visit:
     """Return what goes on from a node to a child; ``x`` are the values that it tests."""
     test = test_of(trees, visit.node, child, table.n_levels)._replace(missing=False)
     passes = holds(as_asked([test], trees.cuts_at, table.bits)[0], x)
