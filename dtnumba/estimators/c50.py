@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -13,7 +12,7 @@ from dtnumba.estimators.bases.classical import ClassicalParams, ClassicalTree
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.fit import predicting
 from dtnumba.estimators.bases.parameters import COSTS, Legal, is_int, is_real, parameter, yes_or_no
-from dtnumba.estimators.c50_steps.evaluation import errors_of_bands, evaluated
+from dtnumba.estimators.c50_steps.evaluation import demand_rows, errors_of_bands, evaluated, evaluated_on, without_rows
 from dtnumba.estimators.c50_steps.soft_cuts import soft_cuts
 from dtnumba.estimators.c50_steps.trials import Boosting, Trials
 from dtnumba.estimators.c50_steps.winnowing import winnow
@@ -246,11 +245,23 @@ class C50Classifier(ClassicalTree, C50Params):
         answers = self._answers
         return C50Answers(answers.trees, answers.rules, answers.n_features, answers.soft)
 
-    def summary(self) -> str:  # type: ignore[override]
-        """Return what C5.0 prints: trees or rules, errors on the rows of ``fit``, confusion, and use of columns."""
+    def summary(  # type: ignore[override]
+        self, X: Any = None, y: Any = None, *, sample_weight: Any = None, feature_names: Any = None
+    ) -> str:
+        """Return what C5.0 prints: trees or rules, errors on the rows of ``fit``, confusion, and use of columns.
+
+        Parameters
+        ----------
+        X, y, sample_weight : arrays, optional
+            Other rows, of which errors and confusion are told behind.
+        feature_names : sequence of str, optional
+            What columns are called; by default as in ``fit``.
+
+        """
         from dtnumba.export.text_styles.c50_summary import c50_summary
 
-        return c50_summary(self.check_fitted())
+        asked = evaluated_on(self.check_fitted(), X, y, sample_weight)
+        return c50_summary(self, asked, feature_names)
 
     def to_rules(self, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> RuleSetClassifier:
         """Return rules as a model of their own: those of ``rules=True``, of one trial; else see ``C45Classifier``.
@@ -283,6 +294,8 @@ class C50Classifier(ClassicalTree, C50Params):
         if name == "tree_" and "trial_trees_" in vars(self):
             self._demand_one_tree("tree_", NotInColumnsError)
             return vars(self)["trial_trees_"][0]
+        if "trial_trees_" in vars(self):
+            demand_rows(name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
@@ -348,7 +361,7 @@ class C50Classifier(ClassicalTree, C50Params):
                 "fuzzy_threshold=True: soft cuts were found for the tree as it is, by the rows of fit; pass prune=... "
                 f"to {type(self).__name__}, which finds them for the pruned tree, or fuzzy_threshold=False"
             )
-        model = copy.copy(self)
+        model: Self = without_rows(self)
         vars(model)["trial_trees_"] = [TreeView(trees, self.n_features_in_, self.target_seen.sizes)]
         return model
 
@@ -363,7 +376,7 @@ class C50Classifier(ClassicalTree, C50Params):
         found = []
         soft = vars(self).get("soft_cuts_")
         for t, view in enumerate(self._views):
-            one = copy.copy(self)
+            one = without_rows(self)
             vars(one).update(trials=1, rules=False, bands=0, trial_trees_=[view])
             vars(one).update({"soft_cuts_": [soft[t]]} if soft else {})
             vars(one).pop("rules_", None)

@@ -230,13 +230,13 @@ _TRIALS = {
     "trial_trees_": _are_trees,
     "winnowed_features_": _are_features,
     "ordered_features_": _are_features,
+}
+_TRIALS_AT_TIMES = {
     "trial_errors_": _is_of_trials,
     "trial_costs_": _is_of_trials,
     "feature_usage_": _is_of_features,
     "errors_": _is_number,
     "n_cases_": _is_number,
-}
-_TRIALS_AT_TIMES = {
     "rules_": _are_sets_of_rules,
     "winnow_importances_": _is_of_features,
     "utility_errors_": _is_of_rules,

@@ -58,7 +58,8 @@ def only_trees(model: Any, what: str) -> ReadTrees:
             "shows them, or pass the tree that they were made of"
         )
     found = read_trees(model, what)
-    model.refuse_compact(what)
+    if found.trees.is_compact:
+        model.refuse_compact(what)
     return found
 
 

@@ -11,6 +11,7 @@ from naive.c50_winnowing import winnow as slow_winnow
 import dtnumba
 from dtnumba import C50Classifier, export
 from dtnumba.estimators.c50_steps.trials import _is_lost, _shifted
+from dtnumba.export.reading import ExportError
 from dtnumba.rules.c50.votes import RulesSay
 
 pytestmark = pytest.mark.small
@@ -270,3 +271,53 @@ def test_small_tables_have_answers(params, X, y):
     assert np.allclose(model.predict_proba(X[:3]).sum(axis=1), 1.0)
     assert set(model.predict(X).tolist()) <= set(y)
     assert model.summary()
+
+
+def test_what_is_said_of_rows_of_fit_is_said_of_the_trees_of_fit_alone(tmp_path):
+    X, y, kinds, n_levels = noisy(2, n=300)
+    table = framed(X, kinds, n_levels)
+    model = C50Classifier(confidence=0.6, global_pruning=False).fit(table, y)
+    smaller = model.prune("mdl")
+    assert smaller.n_leaves_ < model.n_leaves_
+    many = C50Classifier(trials=4).fit(table, y)
+    for other in (smaller, many.estimators_[1]):
+        assert "Evaluation" not in other.summary()
+        assert not hasattr(other, "errors_")
+        with pytest.raises(AttributeError, match=r"confusion_: .* summary\(X, y\) tells it"):
+            _ = other.confusion_
+        other.save(tmp_path / "other")
+        assert dtnumba.load(tmp_path / "other").summary() == other.summary()
+    said = smaller.summary(table, y)
+    n_wrong = int((smaller.predict(table) != y).sum())
+    assert "Evaluation on test data (300 cases):\n\n\t    Decision Tree   \n" in said
+    assert f"{n_wrong:4d}({n_wrong / 3:4.1f}%)   <<" in said
+    assert said.count("<-classified as") == 1
+
+
+@pytest.mark.parametrize("params", [{}, {"trials": 4}, {"rules": True}, {"trials": 4, "rules": True}])
+def test_a_summary_tells_how_other_rows_are_answered(params):
+    X, y, kinds, n_levels = noisy(3, n=300)
+    table = framed(X, kinds, n_levels)
+    model = C50Classifier(**params).fit(table[:200], y[:200])
+    own, said = model.summary(), model.summary(table[200:], y[200:])
+    assert said.startswith(own)
+    more = said.removeprefix(own)
+    n_wrong = int((model.predict(table[200:]) != y[200:]).sum())
+    assert "Evaluation on test data (100 cases):" in more
+    assert f"{n_wrong:4d}({n_wrong:4.1f}%)   <<" in more
+    assert model.summary(feature_names=list("abcde")).count("\tx0") == 0
+    assert model.summary() == own  # nothing is learned of these rows
+    with pytest.raises(ValueError, match="pass both X and y, got X alone"):
+        model.summary(table)
+    with pytest.raises(ValueError, match="feature_names has 2 names"):
+        model.summary(feature_names=["a", "b"])
+
+
+def test_figures_draw_a_tree_of_trials():
+    pytest.importorskip("matplotlib")
+    X, y = iris()
+    model = C50Classifier(trials=3).fit(X, y)
+    axes = dtnumba.plot.leaves(model, tree=2)
+    assert len(axes.patches) >= model.sizes_[2]
+    with pytest.raises(ExportError, match="rules"):
+        dtnumba.plot(C50Classifier(rules=True).fit(X, y))

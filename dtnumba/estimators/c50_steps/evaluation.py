@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from dtnumba.prediction.confident_votes import votes_of_soft_trees, votes_of_tre
 from dtnumba.rules.c50.make_rules import votes_of
 from dtnumba.rules.c50.votes import said_of, voters_of
 from dtnumba.rules.layout import as_asked, body_of, holds
+from dtnumba.runtime.tasks import n_workers
+from dtnumba.tables.weights import read_weight, weight_in_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from dtnumba.tables.table import Table
     from dtnumba.trees.layout import Trees
 
+_OF_ROWS = {"trial_errors_", "trial_costs_", "feature_usage_", "errors_", "n_cases_", "confusion_", "utility_errors_"}
 _MOST_CLASSES = 100  # of which a table of classes against classes is kept
 
 
@@ -69,6 +73,37 @@ def evaluated(
     if k <= _MOST_CLASSES:
         learned["confusion_"] = np.bincount(codes * k + label, weight, k * k).reshape(k, k)
     return learned
+
+
+def evaluated_on(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Any] | None:
+    """Return how a fitted model does on rows, by the names of what it learns of its own; None without rows."""
+    if X is None and y is None:
+        return None
+    if X is None or y is None:
+        raise ValueError(f"summary: pass both X and y, got {'y' if X is None else 'X'} alone")
+    table, labels = model.read_known(X, y)
+    weight = weight_in_rows(read_weight(sample_weight, table.n_rows))
+    weight = np.ones(table.n_rows) if weight is None else weight
+    trees, rules = [view.trees for view in vars(model)["trial_trees_"]], vars(model).get("rules_", ())
+    own = trees, [one.arrays for one in rules], table, labels.codes[:, 0], weight
+    return evaluated(*own, model.label_rule, n_workers(model.n_jobs), vars(model).get("soft_cuts_", []))
+
+
+def without_rows(model: Any) -> Any:
+    """Return a copy of a fitted model that says nothing about the rows of ``fit``, for other trees."""
+    twin = copy.copy(model)
+    for name in _OF_ROWS & vars(twin).keys():
+        del vars(twin)[name]
+    return twin
+
+
+def demand_rows(name: str) -> None:
+    """Raise AttributeError where an attribute is one of those that ``without_rows`` takes away."""
+    if name in _OF_ROWS:
+        raise AttributeError(
+            f"{name}: how trees do on the rows of fit is known of those that fit has made, and these are pruned, or "
+            "one of several; summary(X, y) tells it of any rows"
+        )
 
 
 def errors_of_bands(

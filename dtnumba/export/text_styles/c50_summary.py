@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.export.as_text import feature_names_of, text
 from dtnumba.export.reading import columns_of
 from dtnumba.export.text_styles.c50 import cut, tenths
 from dtnumba.rules.layout import LEVELS, body_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dtnumba.export.reading import Columns
     from dtnumba.rules.layout import Condition, Rules
 
@@ -26,9 +30,10 @@ _TITLES = {  # by whether there are rules, and costs
 }
 
 
-def c50_summary(model: Any) -> str:
-    """Return the lines that C5.0 prints of a fitted model."""
+def c50_summary(model: Any, asked: dict[str, Any] | None = None, feature_names: Sequence[str] | None = None) -> str:
+    """Return the lines that C5.0 prints of a fitted model; ``asked`` is how it does on other rows."""
     columns = columns_of(model)
+    columns = columns._replace(names=feature_names_of(feature_names, len(columns.names)) or columns.names)
     parts = [_winnowed(model, columns)] if model.winnow else []
     many = model.n_trials_ > 1
     rules = getattr(model, "rules_", None)
@@ -36,16 +41,18 @@ def c50_summary(model: Any) -> str:
         if many:
             parts.append(f"\n-----  Trial {t}:  -----\n")
         if rules is None:
-            parts.append(_tree_of(one))
+            parts.append(text(one, style="c50", feature_names=columns.names))
         else:
             parts.append(_rules(rules[t].arrays, columns, model, f"{t}/" if many else ""))
-    parts.append(_evaluation(model, "Rules" if rules is not None else "Decision Tree"))
-    if hasattr(model, "confusion_") and len(model.classes_) <= _MOST_CLASSES:
-        parts.append(_confusion(model, columns))
-    usage = _usage(model, columns)
-    parts += [usage] if usage else []
-    if model.bands and rules is not None and not many and len(rules[0]):
-        parts.append(_utility(model))
+    if "errors_" in vars(model):  # not of a model that was pruned
+        parts += [_evaluation(model, "training data"), _confusion(model, columns), _usage(model, columns)]
+        if model.bands and rules is not None and not many and len(rules[0]):
+            parts.append(_utility(model))
+    if asked is not None:
+        shown = copy.copy(model)
+        vars(shown).pop("confusion_", None)
+        vars(shown).update(asked)
+        parts += [_evaluation(shown, "test data"), _confusion(shown, columns)]
     return "".join(parts)
 
 
@@ -57,12 +64,6 @@ def rules_in_style(model: Any) -> str:
         head = f"\n-----  Trial {t}:  -----\n" if many else ""
         parts.append(head + _rules(own.arrays, columns, model, f"{t}/" if many else ""))
     return "".join(parts)
-
-
-def _tree_of(model: Any) -> str:
-    from dtnumba.export.as_text import text
-
-    return text(model, style="c50")
 
 
 def _winnowed(model: Any, columns: Columns) -> str:
@@ -112,12 +113,12 @@ def _share(weight: float, total: float) -> str:
     return f"{math.floor(weight + 0.5):4d}({100.0 * weight / total:4.1f}%)"
 
 
-def _evaluation(model: Any, what: str) -> str:
+def _evaluation(model: Any, rows: str) -> str:
     """Return the table of errors, a line a trial."""
     n, many = model.n_cases_, model.n_trials_ > 1
     has_costs = model.label_rule is not None
-    is_rules = what == "Rules"
-    said = f"\n\nEvaluation on training data ({math.floor(n + 0.5)} cases):\n\n"
+    is_rules = hasattr(model, "rules_")
+    said = f"\n\nEvaluation on {rows} ({math.floor(n + 0.5)} cases):\n\n"
     title = _TITLES[is_rules, has_costs]
     dashes = "-" * (23 if has_costs else 16)
     tail = "" if is_rules else "  "
@@ -143,8 +144,10 @@ def _letter(k: int) -> str:
 
 
 def _confusion(model: Any, columns: Columns) -> str:
-    """Return which classes rows of each class are taken for."""
+    """Return which classes rows of each class are taken for; "" where they are too many for a table."""
     assert columns.classes is not None
+    if "confusion_" not in vars(model) or len(model.classes_) > _MOST_CLASSES:
+        return ""
     classes = columns.classes[0]
     said = "\n\n\t" + "".join(f"{_letter(k):>6}" for k in range(len(classes))) + "    <-classified as\n"
     said += "\t" + "  ----" * len(classes) + "\n"

@@ -11,12 +11,12 @@ from dtnumba.prediction.fractional import probabilities_of
 from dtnumba.prediction.voting_row import VotingRow
 from dtnumba.rules.c50.one_row import RulesRow
 from dtnumba.rules.c50.votes import RulesSay, Voters, said_of, voters_of
+from dtnumba.tables.table import Table, plain_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.rules.layout import Rules
-    from dtnumba.tables.table import Table
     from dtnumba.trees.layout import Trees
 
 _FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
@@ -118,6 +118,10 @@ class C50Answers:
         if out is not None:
             self._check_out(out)
         bits = 8 * row.itemsize
+        if self.soft is not None and not self.rules:
+            table = plain_table(row[None], self.n_features)
+            assert table is not None, "one row of floats is a table"
+            return self._written(self.shares(table, 1)[0], out)
         if not self.rules:
             if bits not in self._trees_of_row:
                 self._trees_of_row[bits] = VotingRow(self.trees, bits)
@@ -131,6 +135,10 @@ class C50Answers:
             shares = shares_of_votes(votes)[0]
         else:
             shares = said.shares()[0]
+        return self._written(shares, out)
+
+    @staticmethod
+    def _written(shares: NDArray[np.float64], out: NDArray[np.float64] | None) -> NDArray[np.float64]:
         if out is None:
             return np.asarray(shares)
         out[:] = shares
