@@ -106,8 +106,8 @@ def ours(X, y, kind, depth, least, nodes, cost, limit):
     return model, time.process_time() - start
 
 
-def theirs(python, X, y, kind, depth, least, nodes, cost, limit):
-    """Return the seconds of a peer's fit; None where it fails or takes too long."""
+def theirs(python, X, y, kind, depth, least, nodes, cost, limit, what="seconds"):
+    """Return the seconds, or the loss, of a peer's fit; None where it fails or takes too long."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "job.npz"
         np.savez(path, X=X, y=y)
@@ -117,7 +117,7 @@ def theirs(python, X, y, kind, depth, least, nodes, cost, limit):
             done = subprocess.run(call, capture_output=True, text=True, timeout=2 * limit + 60, check=True)  # noqa: S603
         except (subprocess.SubprocessError, OSError):
             return None
-    return json.loads(done.stdout.splitlines()[-1])[1]
+    return json.loads(done.stdout.splitlines()[-1])[what == "seconds"]
 
 
 def run():

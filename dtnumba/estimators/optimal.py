@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,10 +30,19 @@ from dtnumba.estimators.bases.parameters import (
 )
 from dtnumba.growth.optimal.columns import columns_of
 from dtnumba.growth.optimal.objectives import class_objective, message_objective, number_objective
-from dtnumba.growth.optimal.to_trees import Described, to_trees
-from dtnumba.growth.optimal.train import SearchLimits, count_tests, find_tree, loss_of_leaves
+from dtnumba.growth.optimal.to_trees import Described, to_trees, weighted_median
+from dtnumba.growth.optimal.train import (
+    BestTree,
+    SearchLimits,
+    count_tests,
+    find_tree,
+    loss_of_leaves,
+    say_step,
+    unrounded,
+)
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.pruners.engines.code_length import whole_leaf_bits
+from dtnumba.runtime.memory import machine_bytes
 from dtnumba.runtime.progress import Monitor
 from dtnumba.runtime.side_by_side import expecting
 from dtnumba.tables.categories import FROM_DTYPE
@@ -48,8 +58,8 @@ if TYPE_CHECKING:
     from dtnumba.growth.optimal.objectives import Objective
     from dtnumba.tables.weights import Weights
 
-_DEEPEST = 10
 _MUCH = 1 << 40  # steps: a search may take any time, so Ctrl-C and limits are listened for
+_DEEPEST = 30
 _THRESHOLDS = Legal(
     lambda value: value == "exact" if isinstance(value, str) else value is not None and integer(1).holds(value),
     "the str 'exact' or an int in the range [1, inf)",
@@ -85,8 +95,11 @@ class OptimalParams:
         Stop where no tree is better than the one found by more than this share of its objective.
     start : "greedy" or None
         "greedy": look along the most promising tests first, so that good trees come early. None: search at once.
+    max_bytes : int or None
+        Most memory of the search, which forgets what it has solved rather than grow; None: a quarter of the machine's.
     verbose : int or callable
-        1: say so where code is compiled first. A function is called while the search runs, and stops it by False.
+        1: say how good the best tree and the bound are whenever they get better. A function is called while the search
+        runs, and stops it by False.
     n_jobs : int or None
         Threads of predictions; None is every core, but one inside a worker of another pool.
 
@@ -102,29 +115,9 @@ class OptimalParams:
     max_seconds: float | None = parameter(None, _SECONDS)
     max_gap: float = parameter(0.0, number(0.0, 1.0))
     start: str | None = parameter("greedy", _START)
+    max_bytes: int | None = parameter(None, integer(1))
     verbose: Any = parameter(0, Legal(lambda value: callable(value) or value in {0, 1}, "0, 1 or a function"))  # noqa: RUF009
     n_jobs: int | None = parameter(None, N_JOBS)
-
-
-class BestTree(NamedTuple):
-    """The best tree of a fit, in the caller's units."""
-
-    tree: list[tuple[int, int]]
-    loss: float
-    objective: float
-    lower: float
-    explored: int
-    history: list[tuple[float, float, float]]
-
-
-def unrounded(best: BestTree, loss: float) -> BestTree:
-    """Return what a tree loses that the search, which rounds down what is no whole number, found to lose a bit less."""
-    objective = best.objective + max(0.0, loss - best.loss)
-    lower = objective if best.lower >= best.objective else best.lower
-    history = [
-        (seconds, max(one, objective), lower if bound == best.lower else bound) for seconds, one, bound in best.history
-    ]
-    return best._replace(loss=loss, objective=objective, lower=lower, history=history)
 
 
 class OptimalTree(Learner):
@@ -160,6 +153,7 @@ class OptimalTree(Learner):
     max_seconds: float | None
     max_gap: float
     start: str | None
+    max_bytes: int | None
     verbose: Any
     objective: str
 
@@ -167,7 +161,7 @@ class OptimalTree(Learner):
         """Find the best tree; see ``Learner.fit``. Ctrl-C keeps the best so far, and then raises KeyboardInterrupt."""
         data = self._read(X, y, sample_weight)
         seconds = None if self.max_seconds is None else float(self.max_seconds)
-        monitor = Monitor(self.verbose, seconds, 1, _MUCH)
+        monitor = Monitor(self.verbose if callable(self.verbose) else 0, seconds, 1, _MUCH)
         self._learn(data.table, **self._learned_under(data, monitor))
         if monitor.error is not None:
             raise monitor.error
@@ -182,7 +176,10 @@ class OptimalTree(Learner):
         goal = self._objective_of(data, weights, columns, self._price(weights))
         deepest = int(self.max_depth)
         most = (1 << deepest) - 1 if self.max_nodes is None else int(self.max_nodes)
-        limits = SearchLimits(deepest, most, int(self.min_samples_leaf), float(self.max_gap), self.start)
+        memory = machine_bytes() // 4 if self.max_bytes is None else int(self.max_bytes)
+        limits = SearchLimits(deepest, most, int(self.min_samples_leaf), memory, float(self.max_gap), self.start)
+        if self.verbose and not callable(self.verbose):
+            limits = limits._replace(tell=partial(say_step, goal.unit))
         with expecting(predicting(table, outcome)):
             best = self._best(data, columns, goal, limits, monitor)
         trees = to_trees(best.tree, columns, len(kept), self._describer(data, weights, kept))
@@ -222,6 +219,7 @@ class OptimalTree(Learner):
         self, data: TrainingData, columns: Any, goal: Objective, limits: SearchLimits, monitor: Monitor
     ) -> BestTree:
         found = find_tree(columns, goal, limits, monitor)
+        assert found.tree is not None  # a leaf at least
         n_tests, unit = count_tests(found.tree), goal.unit
         history = [(seconds, upper * unit, lower * unit) for seconds, upper, lower in found.history]
         loss, objective = (found.upper - n_tests * goal.price) * unit, found.upper * unit
@@ -313,7 +311,7 @@ class OptimalTreeClassifier(OptimalTree, ClassTree, OptimalParams):
             most = None if best is None else math.ceil((best.objective - price(n_tests)) * weight * highest / goal.unit)
             found = find_tree(columns, goal, limits._replace(tests=n_tests, upper=most), monitor)
             explored += found.explored
-            if found.tree:
+            if found.tree is not None:
                 objective = found.upper * goal.unit / (weight * highest) + price(n_tests)
                 if best is None or objective < best.objective:
                     best = BestTree(found.tree, found.upper * goal.unit, objective, 0.0, 0, history)
@@ -394,20 +392,9 @@ class OptimalTreeRegressor(OptimalTree, OneTree, Regressor, OptimalParams):
             own, weight = y[rows], counts[rows]
             total = float(weight.sum())
             if self.objective == "absolute_error":
-                middle = _median(own, weight)
+                middle = weighted_median(own, weight)
                 return Described(np.array([middle]), total, math.fsum(weight * np.abs(own - middle)) / total)
             mean = float(np.clip(math.fsum(weight * own) / total, own.min(), own.max()))
             return Described(np.array([mean]), total, math.fsum(weight * (own - mean) ** 2) / total)
 
         return describe
-
-
-def _median(y: NDArray[np.float64], weight: NDArray[Any]) -> float:
-    """Return the weighted median: the middle of two numbers where half of the weight ends between them."""
-    order = np.argsort(y, kind="stable")
-    below = np.cumsum(weight[order])
-    at = int(np.searchsorted(2 * below, below[-1]))
-    low = float(y[order[at]])
-    if 2 * below[at] > below[-1] or at + 1 == len(y):
-        return low
-    return low / 2 + float(y[order[at + 1]]) / 2

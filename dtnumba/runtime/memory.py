@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import math
 import mmap
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 _LINE = 64  # bytes
 _APART = 128  # processors fetch lines in pairs
 _LARGE = 1 << 16  # bytes; of such a part, hardly anyone writes the ends
+
+
+def machine_bytes() -> int:
+    """Return how many bytes of memory the machine has, 4 GB where it does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 1 << 32
 
 
 def aligned(n: int, dtype: DTypeLike) -> np.ndarray[Any, Any]:

@@ -130,12 +130,12 @@ class Monitor:
     def _look(self, halt: Any) -> None:
         if self.stopped:
             return
-        if self.max_seconds is not None and self._seconds_of_work() >= self.max_seconds:
+        if self.max_seconds is not None and self.seconds_of_work() >= self.max_seconds:
             self._stop(halt, "time", None)
         else:
             self.report(halt)
 
-    def _seconds_of_work(self) -> float:
+    def seconds_of_work(self) -> float:
         """Return how long the work has taken, without the seconds in which this process compiled."""
         compiling = NOTICE.seconds - self.compiled_before
         return time.perf_counter() - self.began - compiling

@@ -113,6 +113,7 @@ def bit_job(
         np.full((levels + 1, size), -1, np.int64),
         np.full((levels + 1, size), -1, np.int64),
         np.zeros(3, np.int64),
+        np.zeros((levels, 2, 3), np.int64),
         np.zeros(n_columns, np.int64),
         np.zeros(2, np.int64),
         np.zeros(1, np.int64),

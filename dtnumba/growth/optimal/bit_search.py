@@ -14,6 +14,7 @@ from dtnumba.growth.optimal.bit_rows import BitRows, descend
 from dtnumba.growth.optimal.known_sets import Known, like, look_up, name_set, note, remember
 from dtnumba.growth.optimal.losses.contract import BIG, leaf, spread
 from dtnumba.growth.optimal.rule import (
+    ALL_TESTS,
     ENDED,
     HALTED,
     NEXT_TEST,
@@ -24,6 +25,7 @@ from dtnumba.growth.optimal.rule import (
     S_BEFORE,
     S_BEST,
     S_BOUND,
+    S_BUDGET,
     S_DEPTH,
     S_GOT,
     S_LIMIT,
@@ -41,8 +43,10 @@ from dtnumba.growth.optimal.rule import (
 )
 from dtnumba.growth.optimal.two_levels import Pairs, count_sums
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.kernels import entry, outlined
+from dtnumba.runtime.kernels import entry, inline, outlined
 from dtnumba.runtime.records import own_copy
+
+_UNKNOWN = -2  # in the place of a test: of a set that was solved before, and whose tests must be found again
 
 
 class Frames(NamedTuple):
@@ -58,7 +62,8 @@ class Frames(NamedTuple):
     all_bits: np.ndarray  # (columns, words) uint64: level 0, column by column
     best: np.ndarray  # (levels, 2 ** depth) int64: tests of the best tree, root first, children of k at 2k + 1, 2k + 2
     kept: np.ndarray  # (levels, 2 ** depth) int64: of the side that was solved first
-    tests: np.ndarray  # (3,) int64
+    tests: np.ndarray  # (3,) int64: of the tree of two levels just found
+    two: np.ndarray  # (levels, 2, 3) int64: of both sides
     counts: np.ndarray  # (columns,) int64
     explored: np.ndarray  # (2,) int64: sets of rows solved, and tests tried
     never: np.ndarray  # (1,) int64: 0, a flag that ends nothing
@@ -79,14 +84,15 @@ class BitJob(NamedTuple):
 
 
 @outlined
-def _open(job, level, depth, tests, upper, breadth):
+def _open(job, level, depth, tests, upper, budget):
     """Begin with the rows of a level: its best tree so far is a leaf, if that is good enough."""
     frames, rows, pairs = job.frames, job.rows, job.pairs
     n = rows.n_columns[level]
     state = frames.state[level]
     count_sums(job, level, rows.valid[level])
     state[S_AT], state[S_PHASE], state[S_DEPTH], state[S_TESTS] = 0, NEXT_TEST, depth, tests
-    state[S_START], state[S_UPPER], state[S_LIMIT] = upper, upper, min(n, breadth)
+    state[S_START], state[S_UPPER], state[S_LIMIT] = upper, upper, min(n, budget + 1)
+    state[S_BUDGET] = budget
     here, frames_leaf = pairs.pair[:, pairs.pair.shape[1] - 1], frames.leaf[level]
     for j in range(n):
         for k in range(len(here)):
@@ -138,7 +144,7 @@ def _bound(job, level, side, j, depth, tests):
 
 
 @outlined
-def _ask(job, level, side, j, depth, tests, upper, breadth):
+def _ask(job, level, side, j, depth, tests, upper, budget):
     """Solve one side of a test; return False where that takes a level of its own, which is opened."""
     frames, state = job.frames, job.frames.state[level]
     state[S_ASKED] = upper
@@ -148,6 +154,7 @@ def _ask(job, level, side, j, depth, tests, upper, breadth):
     bound, is_exact = _bound(job, level, side, j, depth, tests)
     if is_exact or bound >= upper:
         state[S_GOT] = bound
+        frames.two[level, side, 0] = _UNKNOWN
         if depth <= 2 or bound >= upper:
             return True
         upper = bound + 1  # its tree has to be found again
@@ -158,6 +165,10 @@ def _ask(job, level, side, j, depth, tests, upper, breadth):
         state[S_GOT] = job.pairs.value[tests]
         if job.halt[0] != 0:
             return True  # of no use: nobody will look at it
+        if state[S_GOT] < upper:
+            call_at(job.two_at, job, level, side, tests + 8)
+            for k in range(3):
+                frames.two[level, side, k] = frames.tests[k]
         if job.rule.most < (np.int64(1) << job.rule.depth) - 1:
             for k in range(1, tests):
                 d, t = limit_tests(depth, np.int64(k))
@@ -167,7 +178,7 @@ def _ask(job, level, side, j, depth, tests, upper, breadth):
         return True
     state[S_SIDE] = side
     descend(job.sums, job.rows, level, frames.mask[level, side], frames.counts, job.rule.least)
-    _open(job, level + 1, depth, tests, upper, breadth)
+    _open(job, level + 1, depth, tests, upper, budget)
     return False
 
 
@@ -188,9 +199,12 @@ def _write_side(job, level, side, j, depth, tests, tree, below):
         for k in range(len(frames.kept[level])):
             below[k] = -1
     elif depth <= 2:
-        call_at(job.two_at, job, level, side, tests + 4)
+        if frames.two[level, side, 0] == _UNKNOWN:
+            call_at(job.two_at, job, level, side, tests + 4)
+            for k in range(3):
+                frames.two[level, side, k] = frames.tests[k]
         for k in range(3):
-            below[k] = frames.tests[k]
+            below[k] = frames.two[level, side, k]
         for k in range(3, len(below)):
             below[k] = -1
     _graft(tree, depth if depth > 0 else 1, side, below)
@@ -213,6 +227,12 @@ def _close(job, level, is_whole):
         remember(job.known, level - 1, seen, state[S_DEPTH], state[S_TESTS], answer)
 
 
+@inline
+def _left(state, ways):
+    """Return the budget of discrepancies that is left below the test in hand."""
+    return state[S_BUDGET] if state[S_BUDGET] >= ALL_TESTS else state[S_BUDGET] - state[S_AT] // ways
+
+
 @outlined
 def _bound_others(job):
     """Write a bound on the loss of all trees, of a whole search that was halted."""
@@ -233,29 +253,28 @@ def _bound_others(job):
 
 
 @entry
-def search(job, upper, breadth, n_sets):
+def search(job, upper, budget, n_sets):
     """Look for a tree that loses less than ``upper``; frames.best[0] and state[0, S_BEST] say what was found.
 
-    Where ``breadth`` is not more than the number of columns, only so many are tried at each set of rows, above the last
-    two levels, and nothing is proven. It ends early where ``most`` sets of rows have been looked at in all searches
-    of this job.
+    ``budget`` is that of ``search_sorted``, tests being its cuts. The search ends early where ``n_sets`` sets of rows
+    have been looked at, in all searches of this job.
     """
     job = own_copy(job)
     rows, frames, rule = job.rows, job.frames, job.rule
     frames.state[0, S_BEST] = BIG
-    is_whole = breadth > rows.n_columns[0]
+    is_whole = budget >= ALL_TESTS
     depth, tests = limit_tests(rule.depth, rule.most)
     if depth <= 2:
         call_at(job.two_at, job, 0, -1, tests)
         frames.state[0, S_UPPER] = upper
         if job.pairs.value[tests] < upper:
             frames.state[0, S_BEST] = frames.state[0, S_UPPER] = job.pairs.value[tests]
-            call_at(job.two_at, job, 0, -1, tests + 4)
+            call_at(job.two_at, job, 0, -1, tests + 8)
             for k in range(frames.best.shape[1]):
                 frames.best[0, k] = frames.tests[k] if k < 3 else np.int64(-1)
         return ENDED if job.halt[0] == 0 else HALTED
     level = 0
-    _open(job, 0, depth, tests, upper, breadth)
+    _open(job, 0, depth, tests, upper, budget)
     while True:
         if job.halt[0] != 0 or frames.explored[0] >= n_sets:
             _bound_others(job)
@@ -293,7 +312,7 @@ def search(job, upper, breadth, n_sets):
             state[S_OTHER] = bound0 if side == 1 else bound1
             d, t = (d1, t1) if side == 1 else (d0, t0)
             state[S_PHASE] = ONE_SIDE
-            if not _ask(job, level, side, j, d, t, state[S_UPPER] - rule.price - state[S_OTHER], breadth):
+            if not _ask(job, level, side, j, d, t, state[S_UPPER] - rule.price - state[S_OTHER], _left(state, ways)):
                 level += 1
             continue
         j = frames.order[level, state[S_AT] // ways]
@@ -314,7 +333,7 @@ def search(job, upper, breadth, n_sets):
                     frames.kept[level, k] = frames.best[level + 1, k]
             d, t = (d1, t1) if other == 1 else (d0, t0)
             state[S_PHASE], state[S_SIDE] = OTHER_SIDE, other
-            if not _ask(job, level, other, j, d, t, state[S_UPPER] - rule.price - state[S_BEFORE], breadth):
+            if not _ask(job, level, other, j, d, t, state[S_UPPER] - rule.price - state[S_BEFORE], _left(state, ways)):
                 level += 1
             continue
         total = state[S_GOT] + state[S_BEFORE] + rule.price

@@ -9,7 +9,7 @@ import numpy as np
 from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
 from dtnumba.growth.optimal.losses.labels import ManyErrors, TwoErrors
 from dtnumba.growth.optimal.losses.spreads import SquaresLost, TwoGini
-from dtnumba.growth.optimal.rule import N_LEVEL_STATE
+from dtnumba.growth.optimal.rule import N_LEVEL_STATE, N_PARTS
 from dtnumba.growth.optimal.sorted_rows import Lanes, SortedRows
 from dtnumba.growth.optimal.sorted_search import search_sorted
 from dtnumba.growth.optimal.sorted_two_levels import R_SIZE, Levels, SortedJob, sorted_two_below
@@ -68,9 +68,7 @@ def sorted_job(
         np.zeros(n_rows + 1, np.int64),
         np.zeros(2, np.int64),
     )
-    is_limited = rule.most < (1 << rule.depth) - 1
-    ways = min(rule.most, 1 << (rule.depth - 1)) if is_limited else 1
-    places = n_columns * (n_rows + 1) * max(1, ways)
+    places = n_columns * (n_rows + 1) * n_ways(rule)
     tree = 1 << rule.depth
     state = Levels(
         np.zeros((levels, N_LEVEL_STATE), np.int64),
@@ -78,15 +76,21 @@ def sorted_job(
         np.zeros((n_rows + 2, R_SIZE), np.int64),
         np.zeros((N_LANES, 2), np.int64),
         np.zeros((2, N_LANES), np.int64),
-        np.zeros(n_columns, np.int64),
-        np.zeros(n_columns),
-        np.zeros(n_columns, np.int64),
+        np.zeros(N_PARTS * n_columns, np.int64),
+        np.zeros(N_PARTS * n_columns),
+        np.zeros(N_PARTS * n_columns, np.int64),
         np.full((levels, tree, 2), -1, np.int64),
         np.full((levels, 2, tree, 2), -1, np.int64),
         np.zeros(6, np.int64),
         np.zeros(3, np.int64),
     )
     return SortedJob(rows, loss, rule, lanes, state, np.zeros(1, np.int64), 0)
+
+
+def n_ways(rule: TreeRule) -> int:
+    """Return in how many ways the tests of a tree may be shared out below one of them, at most."""
+    is_limited = rule.most < (1 << rule.depth) - 1
+    return max(1, min(rule.most, 1 << (rule.depth - 1))) if is_limited else 1
 
 
 def sorted_kernels(job: SortedJob) -> tuple[Code, Code]:

@@ -13,8 +13,10 @@ import numpy as np
 
 from dtnumba.growth.optimal.losses.contract import BIG, spends, spread, test_price
 from dtnumba.growth.optimal.rule import (
+    ALL_TESTS,
     ENDED,
     HALTED,
+    N_PARTS,
     NEXT_TEST,
     ONE_SIDE,
     OTHER_SIDE,
@@ -22,6 +24,7 @@ from dtnumba.growth.optimal.rule import (
     S_BEFORE_LOW,
     S_BEST,
     S_BOUND,
+    S_BUDGET,
     S_CUT,
     S_DEPTH,
     S_GOT,
@@ -43,6 +46,7 @@ from dtnumba.growth.optimal.rule import (
 from dtnumba.growth.optimal.sorted_rows import loss_of_set, part
 from dtnumba.growth.optimal.sorted_two_levels import (
     R_COLUMN,
+    R_COST,
     R_FROM,
     R_LEFT,
     R_PRICE,
@@ -74,13 +78,13 @@ def _graft_pairs(tree, depth, side, below):
 
 
 @outlined
-def _open(job, level, depth, tests, upper, breadth):
+def _open(job, level, depth, tests, upper, budget):
     """Begin with a set: its best tree so far is a leaf, if that is good enough; the cuts of its columns wait."""
     rows, levels, lanes, least = job.rows, job.levels, job.lanes, job.rule.least
     state = levels.state[level]
     side = state[S_OWN]
     n = rows.size[level, side]
-    state[S_PHASE], state[S_DEPTH], state[S_TESTS] = NEXT_TEST, depth, tests
+    state[S_PHASE], state[S_DEPTH], state[S_TESTS], state[S_BUDGET] = NEXT_TEST, depth, tests, budget
     state[S_UPPER] = state[S_START] = upper
     state[S_HEAD], state[S_TAIL] = 0, 0
     state[S_LOW] = 0 if n < 2 * least else upper
@@ -89,28 +93,35 @@ def _open(job, level, depth, tests, upper, breadth):
         state[S_BEST] = state[S_UPPER] = as_leaf
         for k in range(levels.best.shape[1]):
             levels.best[level, k, 0] = levels.best[level, k, 1] = -1
-    for f in range(rows.row.shape[2]):
-        levels.order[f] = f
-        levels.score[f], levels.seed[f] = _seed(job.loss, job, level, side, f)
-    sort_by(levels.order, levels.score, rows.row.shape[2])
+    is_whole, n_columns = budget >= ALL_TESTS, rows.row.shape[2]
+    parts = 1 if is_whole else N_PARTS
+    for i in range(n_columns * parts):
+        levels.order[i] = i
+        begin, end = n * (i % parts) // parts, n * (i % parts + 1) // parts
+        levels.score[i], levels.seed[i] = _seed(job.loss, job, level, side, i // parts, begin, end)
+    sort_by(levels.order, levels.score, n_columns * parts)
     cap = (np.int64(1) << (depth - 1)) - 1
     lowest, highest = max(np.int64(0), tests - 1 - cap), min(tests - 1, cap)
-    for k in range(min(breadth, rows.row.shape[2])):
-        f = levels.order[k]
+    for k in range(min(budget + 1, n_columns * parts)):
+        f, seed = levels.order[k] // parts, levels.seed[levels.order[k]]
+        if seed == 0 and not is_whole:
+            break
         for way in range(lowest, highest + 1):
             at = state[S_TAIL]
             one = levels.ranges[level, at]
             for c in range(R_SIZE):
                 one[c] = 0
             one[R_COLUMN], one[R_FROM], one[R_TO], one[R_WAY] = f, least - 1, n - least + 1, way
-            one[R_SEED] = levels.seed[f]
+            if not is_whole:
+                one[R_FROM], one[R_TO], one[R_COST] = seed - 1, seed + 1, k
+            one[R_SEED] = seed
             one[R_PRICE] = test_price(job.loss, job.rule, f, state[S_SPENT], lanes.sums[2])
             state[S_TAIL] += 1
 
 
 @outlined
-def _seed_by_sums(loss, job, level, side, f):
-    """Return how mixed the sides of the best cut of a column are, and that cut; 0 where there is none."""
+def _seed_by_sums(loss, job, level, side, f, begin, end):
+    """Return how mixed the sides of a column's best cut in (begin, end] are, and that cut; 0 where there is none."""
     rows, sums, least = job.rows, job.lanes.sums, job.rule.least
     order, codes, n = rows.row[level, side, f], rows.code[level, side, f], rows.size[level, side]
     for k in range(sums.shape[1]):
@@ -121,14 +132,14 @@ def _seed_by_sums(loss, job, level, side, f):
         for k in range(sums.shape[1]):
             sums[0, k] += rows.value[r, k]
             sums[1, k] -= rows.value[r, k]
-        if codes[t] != codes[t + 1] and t + 1 >= least and n - t - 1 >= least:
+        if begin <= t < end and codes[t] != codes[t + 1] and t + 1 >= least and n - t - 1 >= least:
             found = spread(loss, sums[0]) + spread(loss, sums[1])
             if found < best:
                 best, at = found, np.int64(t + 1)
     return best, at
 
 
-# (loss, job, level, side, column): how mixed the sides of the best cut of a column are, and that cut; 0 for none
+# (loss, job, level, side, column, begin, end): how mixed the sides of the best cut in (begin, end] are, and that cut
 _seed = by_type("seed", _seed_by_sums)
 
 
@@ -145,7 +156,7 @@ def _cut_between(codes, low, high, wanted):
 
 
 @outlined
-def _ask(job, level, side, depth, tests, spent, upper, breadth):
+def _ask(job, level, side, depth, tests, spent, upper, budget):
     """Solve one side of a cut; return False where that takes a level of its own, which is opened."""
     levels = job.levels
     state = levels.state[level]
@@ -158,8 +169,14 @@ def _ask(job, level, side, depth, tests, spent, upper, breadth):
         kept[0, 0], kept[0, 1] = levels.two[TWO_COLUMN], levels.two[TWO_CUT]  # written out if it is wanted
         return True
     levels.state[level + 1, S_OWN], levels.state[level + 1, S_SPENT] = side, spent
-    _open(job, level + 1, depth, tests, upper, breadth)
+    _open(job, level + 1, depth, tests, upper, budget)
     return False
+
+
+@inline
+def _left(state, one):
+    """Return the budget of discrepancies that is left below a cut."""
+    return state[S_BUDGET] if state[S_BUDGET] >= ALL_TESTS else state[S_BUDGET] - one[R_COST]
 
 
 @outlined
@@ -174,12 +191,12 @@ def _bound_others(job):
 
 
 @entry
-def search_sorted(job, upper, breadth, n_sets):
+def search_sorted(job, upper, budget, n_sets):
     """Look for a tree that loses less than ``upper``; levels.best[0] and state[0, S_BEST] say what was found.
 
-    Where ``breadth`` is not more than the number of columns, only the most promising cut of so many columns is tried at
-    each set of rows, above the last two levels, and nothing is proven. It ends early where ``n_sets`` sets of rows have
-    been looked at, in all searches of this job.
+    Where ``budget`` is less than ``ALL_TESTS``, nothing is proven: it is how often a path, above its last two levels,
+    may take another cut than the most promising one; the next one takes one of it, the one after that two. It ends
+    early where ``n_sets`` sets of rows have been looked at, in all searches of this job.
     """
     job = own_copy(job)
     rows, levels, rule = job.rows, job.levels, job.rule
@@ -196,7 +213,7 @@ def search_sorted(job, upper, breadth, n_sets):
         return ENDED if job.halt[0] == 0 else HALTED
     level = 0
     levels.state[0, S_OWN] = levels.state[0, S_SPENT] = 0
-    _open(job, 0, depth, tests, upper, breadth)
+    _open(job, 0, depth, tests, upper, budget)
     while True:
         if job.halt[0] != 0 or levels.explored[0] >= n_sets:
             _bound_others(job)
@@ -239,7 +256,7 @@ def search_sorted(job, upper, breadth, n_sets):
             # What the other side loses at the far end of the range: if this one loses so much more, half of the range
             # is skipped.
             most = state[S_UPPER] - one[R_PRICE] - (one[R_RIGHT] if side == 0 else one[R_LEFT])
-            if not _ask(job, level, side, d, t, state[S_SPENT] + spends(job.loss, f), most, breadth):
+            if not _ask(job, level, side, d, t, state[S_SPENT] + spends(job.loss, f), most, _left(state, one)):
                 level += 1
             continue
         one = levels.ranges[level, state[S_HEAD] % places]
@@ -251,7 +268,7 @@ def search_sorted(job, upper, breadth, n_sets):
             d, t = limit_tests(depth - 1, given)
             state[S_PHASE] = OTHER_SIDE
             most = state[S_UPPER] - one[R_PRICE] - (one[R_RIGHT] if side == 0 else one[R_LEFT])
-            if not _ask(job, level, side, d, t, state[S_SPENT] + spends(job.loss, f), most, breadth):
+            if not _ask(job, level, side, d, t, state[S_SPENT] + spends(job.loss, f), most, _left(state, one)):
                 level += 1
             continue
         total = state[S_BEFORE] + state[S_GOT] + one[R_PRICE]
@@ -264,7 +281,7 @@ def search_sorted(job, upper, breadth, n_sets):
         state[S_LOW] = min(state[S_LOW], left + right + one[R_PRICE])
         if rule.least > 1:
             state[S_LOW] = min(state[S_LOW], one[R_PRICE] + min(left, right))
-        if breadth > rows.row.shape[2]:
+        if budget >= ALL_TESTS:
             _divide(job, level, left, right)
         state[S_HEAD] += 1
         state[S_PHASE] = NEXT_TEST

@@ -22,8 +22,8 @@ from dtnumba.runtime.records import own_copy
 
 # Columns of a range of cuts: of which column, its ends (neither is in it), how tests are shared out; what the left side
 # loses at its begin and the right one at its end, the last of them as leaves
-R_COLUMN, R_FROM, R_TO, R_WAY, R_LEFT, R_RIGHT, R_LEFT_LEAF, R_RIGHT_LEAF = range(8)
-R_SIZE = 8
+R_COLUMN, R_FROM, R_TO, R_WAY, R_LEFT, R_RIGHT, R_LEFT_LEAF, R_RIGHT_LEAF, R_COST = range(9)
+R_SIZE = 9
 R_SEED, R_PRICE = R_LEFT_LEAF, R_RIGHT_LEAF  # above the two last levels: where it is divided first; of its test
 VALUE, TWO_LOW, TWO_COLUMN, TWO_CUT, TWO_UPPER, TWO_SPENT = range(6)
 
@@ -36,9 +36,9 @@ class Levels(NamedTuple):
     inner: np.ndarray  # (places, R_SIZE) int64: likewise, of the two last levels
     taken: np.ndarray  # (N_LANES, 2) int64: lanes of each range in hand
     found: np.ndarray  # (2, N_LANES) int64: loss at each lane's cut, and its bound
-    order: np.ndarray  # (columns,) int64
-    score: np.ndarray  # (columns,) float64
-    seed: np.ndarray  # (columns,) int64: the cut that a column begins with
+    order: np.ndarray  # (N_PARTS * columns,) int64
+    score: np.ndarray  # (N_PARTS * columns,) float64
+    seed: np.ndarray  # (N_PARTS * columns,) int64: the best cut of a column, or of a part of it; 0 for none
     best: np.ndarray  # (levels, 2 ** depth, 2) int64: column, and the code of the last value left; -1 for leaves
     kept: np.ndarray  # (levels, 2, 2 ** depth, 2) int64: of either side
     two: np.ndarray  # (6,) int64: what the solver of two levels found

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.growth.optimal.columns import OrderedColumn
+    from dtnumba.growth.optimal.greedy import Tree
 
 
 class Described(NamedTuple):
@@ -25,10 +26,8 @@ class Described(NamedTuple):
     impurity: float
 
 
-def to_trees(
-    tree: list[tuple[int, int]], columns: list[OrderedColumn], n_rows: int, describe: Callable[[Any], Described]
-) -> Trees:
-    """Return Trees of tests (column, last code left) in heap order, -1 for leaves; ``describe(rows)`` says the rest."""
+def to_trees(tree: Tree, columns: list[OrderedColumn], n_rows: int, describe: Callable[[Any], Described]) -> Trees:
+    """Return Trees of tests (column, last code left), by places in heap order; ``describe(rows)`` says the rest."""
     rows = [np.arange(n_rows)]
     places = [0]
     # Children stand side by side, numbered when their parent is reached; left subtrees first, as in all Trees.
@@ -38,7 +37,7 @@ def to_trees(
     while stack:
         node = stack.pop()
         heap = places[node]
-        if heap >= len(tree) or tree[heap][0] < 0:
+        if heap not in tree:
             continue
         column, code = columns[tree[heap][0]], tree[heap][1]
         goes_left = column.codes[rows[node]] <= code
@@ -123,3 +122,14 @@ def _trees(
         level_start=level_start,
         level=level,
     )
+
+
+def weighted_median(y: NDArray[np.float64], weight: NDArray[Any]) -> float:
+    """Return the weighted median: the middle of two numbers where half of the weight ends between them."""
+    order = np.argsort(y, kind="stable")
+    below = np.cumsum(weight[order])
+    at = int(np.searchsorted(2 * below, below[-1]))
+    low = float(y[order[at]])
+    if 2 * below[at] > below[-1] or at + 1 == len(y):
+        return low
+    return low / 2 + float(y[order[at + 1]]) / 2

@@ -37,15 +37,14 @@ class Pairs(NamedTuple):
 def two_below(job, level, side, asked):
     """Solve one side of the test in hand, or for side -1 the rows of the level, with at most ``asked`` tests.
 
-    ``asked`` + 4: write them, too, whether the search is halted or not.
+    ``asked`` + 4: write them, too, whether the search is halted or not. ``asked`` + 8: write those just found.
     """
     job = own_copy(job)
     mask = job.rows.valid[level] if side < 0 else job.frames.mask[level, side]
-    if asked < 4:
-        solve_two(job, level, mask, asked, job.halt)
-    else:
-        solve_two(job, level, mask, asked - 4, job.frames.never)
-        tests_of_two(job, level, mask, asked - 4, job.frames.tests)
+    if asked < 8:
+        solve_two(job, level, mask, asked & 3, job.halt if asked < 4 else job.frames.never)
+    if asked >= 4:
+        tests_of_two(job, level, mask, asked & 3, job.frames.tests)
     return np.int64(0)
 
 

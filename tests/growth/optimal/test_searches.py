@@ -11,7 +11,7 @@ from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
 from dtnumba.growth.optimal.losses.labels import LabelCosts, ManyErrors, TwoErrors
 from dtnumba.growth.optimal.losses.message import MessageLength
 from dtnumba.growth.optimal.losses.spreads import EntropyLost, ManyGini, SquaresLost, TwoGini, WideGini
-from dtnumba.growth.optimal.rule import S_BEST, S_BOUND, TreeRule
+from dtnumba.growth.optimal.rule import ALL_TESTS, S_BEST, S_BOUND, TreeRule
 from dtnumba.growth.optimal.sorted_job import sorted_job, sorted_kernels
 from dtnumba.runtime.addresses import call_entry, entry_of
 from dtnumba.runtime.kernels import COMPILED
@@ -74,7 +74,7 @@ KINDS = ["error", "costs", "gini", "entropy", "squared_error"]
 def assert_best(codes, rule, job, unit, slow, price, tests):
     """The search finds what looking at all trees finds, and a tree that loses so much."""
     job, code = ready(job, sorted_kernels)
-    call_entry(code, FAR, codes.shape[1] + 1, FAR)
+    call_entry(code, FAR, ALL_TESTS, FAR)
     expected = naive.best_loss(np.ones(len(codes), bool), tests, slow, rule.depth, rule.most, rule.least, price)
     assert abs(int(job.levels.state[0, S_BEST]) * unit - expected) < 1e-6
     if callable(price):  # of a column and a code, in place of a test's number
@@ -178,9 +178,9 @@ def test_bits(kind, counted, problem):
     job = bit_job(codes[:, kept].T.astype(np.uint8), groups, values, loss, scaled, worst, 64)
     job, code = ready(job, bit_kernels)
     upper = FAR
-    for breadth in (1, len(kept) + 1):
+    for budget in (0, 1, ALL_TESTS):
         with np.errstate(over="ignore"):  # as kernels do
-            call_entry(code, upper, breadth, FAR)
+            call_entry(code, upper, budget, FAR)
         upper = min(upper, int(job.frames.state[0, S_BEST]))
         if upper == job.frames.state[0, S_BEST]:
             tree = job.frames.best[0].tolist()
@@ -223,7 +223,7 @@ def test_a_halted_search_has_a_tree_and_a_bound(bits, problem, after):
         job, code = ready(sorted_job(codes.T.astype(np.int32), values, loss, rule, weight), sorted_kernels)
         state, best = job.levels.state, job.levels.best
     with np.errstate(over="ignore"):
-        status = code.function(job._replace(halt=Halt()), FAR, codes.shape[1] + 1, FAR)
+        status = code.function(job._replace(halt=Halt()), FAR, ALL_TESTS, FAR)
     upper = int(state[0, S_BEST])
     if upper < FAR:
         tree = [(int(kept[k]) if k >= 0 else -1, 0) for k in best[0]] if bits else best[0].tolist()

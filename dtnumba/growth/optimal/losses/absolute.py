@@ -31,8 +31,8 @@ class AbsoluteLost(NamedTuple):
         for w in range(n_lanes):
             lanes.leaf[0, w], lanes.leaf[1, w] = lanes.before[0, lanes.cut[w]], lanes.before[1, lanes.cut[w]]
 
-    def seed(self, job, level, side, f):
-        return _seed(self, job, level, side, f)
+    def seed(self, job, level, side, f, begin, end):
+        return _seed(self, job, level, side, f, begin, end)
 
     def along_column(self, rows, level, side, g, rule, least, lanes, n_lanes):
         _along(self, rows, level, side, g, rule, least, lanes, n_lanes)
@@ -83,13 +83,13 @@ def _look(loss, rows, level, side, column, lanes):
 
 
 @outlined
-def _seed(loss, job, level, side, f):
-    """Return what the sides of the best cut of a column lose, and that cut; 0 where there is none."""
+def _seed(loss, job, level, side, f, begin, end):
+    """Return what the sides of a column's best cut in (begin, end] lose, and that cut; 0 where there is none."""
     rows, lanes, least = job.rows, job.lanes, job.rule.least
     n, codes = rows.size[level, side], rows.code[level, side, f]
     _look(loss, rows, level, side, f, lanes)
     best, at = np.inf, np.int64(0)
-    for t in range(least, n - least + 1):
+    for t in range(max(least, begin + 1), min(n - least, end) + 1):
         if 0 < t < n and codes[t] != codes[t - 1]:
             found = float(lanes.before[0, t] + lanes.before[1, t])
             if found < best:

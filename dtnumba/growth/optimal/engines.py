@@ -1,0 +1,160 @@
+"""Searches with their memory and their kernels: over columns of 0 and 1, and over ordered columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.growth.optimal.bit_job import FEW_GROUPS, bit_job, bit_kernels
+from dtnumba.growth.optimal.rule import ENDED, S_BEST, S_BOUND
+from dtnumba.growth.optimal.sorted_job import n_ways, sorted_job, sorted_kernels
+from dtnumba.growth.optimal.sorted_two_levels import R_SIZE
+from dtnumba.runtime.addresses import call_entry, compile_entries, entry_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.growth.optimal.columns import OrderedColumn
+    from dtnumba.growth.optimal.greedy import Tree
+    from dtnumba.growth.optimal.objectives import Objective
+    from dtnumba.growth.optimal.rule import TreeRule
+    from dtnumba.runtime.addresses import Code
+
+_MANY_PLACES, _PLACES, _FEW_PLACES = 1 << 22, 1 << 18, 1 << 12  # of sets of rows that are remembered
+_FEWEST_SETS = 64  # that a search may look at
+_NOTHING = np.zeros(0)
+MUCH = 1 << 60
+
+
+class Engine:
+    """A search, and what both kinds share."""
+
+    n_columns: int
+    depth: int
+    job: Any
+    state: Any
+    code: Code
+    explored_at: Any
+    steps: int  # about how many a set of rows takes
+    is_running = ended = False
+
+    def with_kernels(self, kernels: Any) -> None:
+        """Compile what the search needs."""
+        codes = kernels(self.job)
+        compile_entries(codes)
+        self.job = self.job._replace(two_at=entry_of(codes[0]))
+        self.code = codes[1]._replace(record=self.job)
+
+    def search(self, upper: int, budget: int, steps: int, is_main: bool = True) -> None:
+        """Look for a tree that loses less than ``upper``; ``Monitor`` says besides whether the main thread waits."""
+        self.state[0, S_BEST] = MUCH
+        sets = int(self.explored_at[0]) + max(_FEWEST_SETS, steps // self.steps)
+        self.is_running = True
+        with np.errstate(over="ignore"):  # names of sets
+            self.ended = call_entry(self.code, upper, budget, sets) == ENDED
+        self.is_running = False
+
+    def loss_so_far(self) -> int:
+        """Return what the best tree of the search loses, while it runs or after."""
+        return int(self.state[0, S_BEST])
+
+    def bound(self, upper: int) -> int:
+        """Return what every tree loses at least, of a search of all trees that was halted."""
+        return min(upper, int(self.state[0, S_BOUND])) if self.depth > 2 else 0
+
+    def tree(self) -> Tree:
+        """Return the tree that was found."""
+        raise NotImplementedError
+
+
+class BitEngine(Engine):
+    """The search over columns of 0 and 1."""
+
+    def __init__(self, columns: list[OrderedColumn], goal: Objective, rule: TreeRule, memory: int) -> None:
+        levels, n_cuts = max(rule.depth, 2), sum(column.last_code for column in columns)
+        left = demand_memory(memory, len(goal.values), n_cuts, len(goal.values) * n_cuts * (16 + levels) // 8)
+        self.tests = [(j, c) for j, column in enumerate(columns) for c in range(column.last_code)]
+        bits: NDArray[Any] = np.stack([columns[j].codes > c for j, c in self.tests]).view(np.uint8)
+        ones, n = np.count_nonzero(bits, axis=1), bits.shape[1]
+        kept = np.flatnonzero((ones >= rule.least) & (n - ones >= rule.least))
+        self.tests = [self.tests[k] for k in kept]
+        values, worst, groups = goal.values, _NOTHING, None
+        counts = values.max(axis=1)
+        if (np.count_nonzero(values, axis=1) <= 1).all() and (values >= 0).all():
+            pairs, group = np.unique(np.column_stack([values.argmax(axis=1), counts]), axis=0, return_inverse=True)
+            if len(pairs) <= FEW_GROUPS:
+                groups = group.ravel(), pairs[:, 0], pairs[:, 1]
+                if rule.least == 1 and len(goal.worst):
+                    worst = np.zeros(len(pairs), np.int64)
+                    worst[group.ravel()] = goal.worst
+        if groups is None and rule.least == 1:
+            bits, values, _, _ = _merged(bits, values, np.zeros(0, np.int64), None)
+        self.n_columns, self.depth = len(kept), rule.depth
+        places = _FEW_PLACES
+        if rule.depth > 3:  # each place takes 32 bytes
+            places = 1 << max(8, min(left // 2 // 32, _PLACES if rule.depth == 4 else _MANY_PLACES).bit_length() - 1)
+        self.steps = max(1, len(kept) ** 2 * bits.shape[1] // 64)
+        self.job = bit_job(bits[kept], groups, values, goal.loss, rule, worst, places)
+        self.state, self.explored_at = self.job.frames.state, self.job.frames.explored
+        self.with_kernels(bit_kernels)
+
+    def tree(self) -> Tree:
+        """Return the tree that was found."""
+        best = self.job.frames.best[0].tolist()
+        return {place: self.tests[k] for place, k in enumerate(best) if k >= 0}
+
+
+class SortedEngine(Engine):
+    """The search over ordered columns."""
+
+    def __init__(self, columns: list[OrderedColumn], goal: Objective, rule: TreeRule, memory: int) -> None:
+        levels, ways = max(rule.depth, 2), n_ways(rule)
+        cells = len(goal.values) * len(columns)
+        demand_memory(
+            memory, len(goal.values), len(columns), cells * (16 * levels + 8 * R_SIZE * (levels - 2) * ways + 8)
+        )
+        codes = np.stack([column.codes for column in columns]).astype(np.int32, copy=False)
+        values, worst, labels = goal.values, goal.worst, goal.labels
+        if rule.least == 1:
+            codes, values, worst, labels = _merged(codes, values, worst, labels)
+        self.n_columns, self.depth = len(columns), rule.depth
+        self.steps = 2 * len(columns) ** 2 * codes.shape[1]
+        self.job = sorted_job(codes, values, goal.loss, rule, worst, labels)
+        self.state, self.explored_at = self.job.levels.state, self.job.levels.explored
+        self.with_kernels(sorted_kernels)
+
+    def tree(self) -> Tree:
+        """Return the tree that was found."""
+        best = self.job.levels.best[0].tolist()
+        return {place: (f, code) for place, (f, code) in enumerate(best) if f >= 0}
+
+
+def demand_memory(memory: int, n_rows: int, n_tests: int, needed: int) -> int:
+    """Return how many bytes are left beside what a search needs; raise ValueError where they are too few."""
+    if needed > memory:
+        raise ValueError(
+            f"max_bytes={memory}: {n_rows} rows and {n_tests} columns or cuts need {needed}; allow more, or pass a "
+            "smaller max_depth or thresholds=10"
+        )
+    return memory - needed
+
+
+def _merged(
+    codes: NDArray[Any], values: NDArray[np.int64], worst: NDArray[np.int64], labels: NDArray[np.int64] | None
+) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
+    """Add up rows that no test parts; where they have labels, those of one label."""
+    keys = codes.T if labels is None else np.column_stack([codes.T, labels.astype(codes.dtype)])
+    keys = np.ascontiguousarray(keys)
+    names = keys.view([("", keys.dtype)] * keys.shape[1]).ravel()
+    _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
+    if len(first) == len(names):
+        return codes, values, worst, labels
+    sums = np.zeros((len(first), values.shape[1]), np.int64)
+    np.add.at(sums, inverse, values)
+    if len(worst):
+        # A label that is wrong for one row is right for another, but no more than all can be lost.
+        total = np.zeros(len(first), np.int64)
+        np.add.at(total, inverse, worst)
+        worst = total
+    return np.ascontiguousarray(codes[:, first]), sums, worst, None if labels is None else labels[first]
