@@ -10,5 +10,6 @@ subtrees     passes over subtrees, a level of depth at a time; trees of which pa
 records      tables of what is printed, as record arrays and as frames
 r_numbers    numbers as R writes them, for what prints trees and their subtrees
 hinges       terms of splines, and their coefficients
+leaf_counts  how many leaves a tree with cases in parts has
 compact      trees without the statistics that prediction does not need
 """
