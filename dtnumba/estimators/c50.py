@@ -12,7 +12,7 @@ from dtnumba.estimators.bases.classical import ClassicalParams, ClassicalTree
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.fit import predicting
 from dtnumba.estimators.bases.parameters import COSTS, Legal, is_int, is_real, parameter, yes_or_no
-from dtnumba.estimators.c50_steps.evaluation import demand_rows, errors_of_bands, evaluated, evaluated_on, without_rows
+from dtnumba.estimators.c50_steps.evaluation import Tally, demand_rows, evaluated, evaluated_on, without_rows
 from dtnumba.estimators.c50_steps.soft_cuts import soft_cuts
 from dtnumba.estimators.c50_steps.trials import Boosting, Trials
 from dtnumba.estimators.c50_steps.winnowing import winnow
@@ -176,19 +176,19 @@ class C50Classifier(ClassicalTree, C50Params):
             if self.winnow:
                 dropped, learned["winnow_importances_"] = winnow(table, rows, weight, options, costs, workers)
                 rows = rows.without(dropped) if len(dropped) else rows
+            tally = Tally(table, rows.codes, weight, rows.columns.n_classes, data.class_costs.rule)
             if is_committee:
                 asked = bool(self.rules), bool(self.bands), bool(self.early_stopping), bool(self.fuzzy_threshold)
-                boosting = Boosting(table, rows, weight, options, Trials(self.trials, *asked), costs, workers)
-                trees, rules, soft = boosting.committee()
+                boosting = Boosting(table, rows, weight, options, Trials(self.trials, *asked), costs, tally, workers)
+                trees, rules, soft, tally = boosting.committee()
             else:
                 trees, rules, soft = [self._pruned(data, fit_tree(rows, weight, options, costs))], [], []
                 if self.fuzzy_threshold:
                     soft = [soft_cuts(table, trees[0], rows.codes, weight, rows.is_number)]
-            codes, rule = rows.codes, data.class_costs.rule
-            learned |= evaluated(trees, rules, table, codes, weight, rule, workers, soft)
+            learned |= evaluated(trees, rules, table, tally, workers, soft)
             learned |= {"soft_cuts_": soft} if soft else {}
             if self.bands and len(rules) == 1:
-                learned["utility_errors_"] = errors_of_bands(rules[0], table, codes, weight)
+                learned["utility_errors_"] = tally.of_bands(rules[0])
         ordered = np.flatnonzero(rows.columns.is_ordered)
         learned |= {**self._made(trees, rules, data), "winnowed_features_": dropped, "ordered_features_": ordered}
         return learned

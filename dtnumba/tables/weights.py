@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Sums of weights stay below two to this, so that float64 holds them exactly too.
 _ROOM_BITS = 52
 _LEAST, _MOST = 1e-100, 1e100
+_OFF = 1e-9  # by no larger a share is a sum of floats off
 
 
 def read_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
@@ -80,6 +81,13 @@ def weight_in_rows(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | 
 def are_whole(weight: NDArray[np.float64], total: float) -> bool:
     """Tell whether weights are whole numbers; where their sum is too large for digits behind the point, none is."""
     return total < 2.0**_ROOM_BITS and bool((weight == np.floor(weight)).all())
+
+
+def exponent_of_sum(weight: NDArray[np.float64]) -> int:
+    """Return to which power of two positive numbers sum up, as ``frexp`` tells it, in whatever order they stand."""
+    total = float(weight.sum())
+    least, most = (math.frexp(total * (1.0 + off))[1] for off in (-_OFF, _OFF))
+    return least if least == most else math.frexp(math.fsum(weight))[1]
 
 
 def _refuse_rows(weight: NDArray[np.float64], is_wrong: NDArray[np.bool_], what: str, rule: str) -> None:
@@ -199,8 +207,7 @@ def fixed_weights(weight: NDArray[np.float64] | None, n_rows: int) -> Weights:
             integers, unit = _in_lowest_terms(integers, unit)
         return Weights(integers, unit, total, kept, n_rows)
     # As fine as the sum allows; a power of two, so exact to undo. The sum is the same in any order of the rows.
-    total = math.fsum(weight)
-    unit = 2.0 ** max(math.frexp(total)[1] - _ROOM_BITS, -1074)
+    unit = 2.0 ** max(exponent_of_sum(weight) - _ROOM_BITS, -1074)
     integers = np.rint(weight / unit).astype(np.int64)
     integers[kept] = np.maximum(integers[kept], 1)
     integers, unit = _in_lowest_terms(integers, unit)

@@ -26,53 +26,86 @@ _OF_ROWS = {"trial_errors_", "trial_costs_", "feature_usage_", "errors_", "n_cas
 _MOST_CLASSES = 100  # of which a table of classes against classes is kept
 
 
+class Tally:
+    """What a model learns of its own answers to the rows of its fit, trial by trial."""
+
+    def __init__(self, table: Table, codes: NDArray[np.int64], weight: NDArray[np.float64], k: int, rule: Any) -> None:
+        self.table, self.codes, self.weight, self.rule = table, codes, weight, rule
+        self.votes = np.zeros((len(codes), k))  # takes no memory until there are votes
+        self.seen = np.zeros((len(codes), table.n_features), np.uint8)  # which values of a row are looked at
+        self.errors: list[float] = []
+        self.costs: list[float] = []
+        self.label = np.zeros(0, np.int64)  # by the trial counted last
+
+    def blank(self) -> Tally:
+        """Return one in which no trial is counted."""
+        return Tally(self.table, self.codes, self.weight, self.votes.shape[1], self.rule)
+
+    def add(self, label: NDArray[np.int64], sure: NDArray[np.float64] | None = None) -> None:
+        """Count a trial that labels the rows so, and votes for that by so much; None: there is no vote."""
+        self.label = label
+        self.errors.append(float(self.weight[label != self.codes].sum()))
+        lost = 0.0 if self.rule is None else float((self.weight * self.rule.costs[self.codes, label]).sum())
+        self.costs.append(lost)
+        if sure is not None:
+            self.votes[np.arange(len(label)), label] += sure
+
+    def of_bands(self, rules: Rules) -> NDArray[np.float64]:
+        """Return the weight of the rows that the first rule gets wrong, the first two, and so on."""
+        return errors_of_bands(rules, self.table, self.codes, self.weight)
+
+    def learned(self, label: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the attributes of a model that labels the rows so."""
+        total, k = float(self.weight.sum()), self.votes.shape[1]
+        usage = np.array([np.bincount(column, self.weight, 2)[1] for column in self.seen.T]) / total
+        learned: dict[str, Any] = {
+            "trial_errors_": np.array(self.errors),
+            "trial_costs_": np.array(self.costs),
+            "feature_usage_": usage,
+            "errors_": float(self.weight[label != self.codes].sum()),
+            "n_cases_": total,
+        }
+        if k <= _MOST_CLASSES:
+            learned["confusion_"] = np.bincount(self.codes * k + label, self.weight, k * k).reshape(k, k)
+        return learned
+
+
 def evaluated(
     trees: list[Trees],
     rules: list[Rules],
     table: Table,
-    codes: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    rule: Any,
+    tally: Tally,
     workers: int,
     soft: list[NDArray[np.float64]],
 ) -> dict[str, Any]:
     """Return what a model learns of its own answers: errors and costs of its trials, confusion, use of columns.
 
-    ``soft`` are the soft cuts of each tree, or none.
+    The tally may know of the trials already, and of the values that their trees look at. ``soft`` are the soft cuts of
+    each tree, or none.
     """
-    n, k = len(codes), trees[0].value.shape[1]
-    votes, seen = np.zeros((n, k)), np.zeros((n, table.n_features), np.uint8)
-    errors, costs, label = [], [], np.zeros(n, np.int64)
+    is_done = len(tally.errors) > 0
     for t, tree in enumerate(trees):
         if rules:
+            _mark_rules(tally.seen, rules[t], table)
+        if is_done:
+            continue
+        if rules:
             said = said_of(table, voters_of(rules[t], table.bits), workers)
-            label, sure = said.label, said.sure()
-            _mark_rules(seen, rules[t], table)
-            votes[np.arange(n), label] += sure
+            tally.add(said.label, said.sure())
         elif len(trees) == 1:
-            shares = c50_shares(table, tree, workers, seen, soft[0] if soft else None)
-            label = shares.argmax(axis=1) if rule is None else rule.codes(shares)
+            shares = c50_shares(table, tree, workers, tally.seen, soft[0] if soft else None)
+            tally.add(shares.argmax(axis=1) if tally.rule is None else tally.rule.codes(shares))
+        elif soft:
+            tally.add(*labels_by_votes(votes_of_soft_trees(table, tree, soft[t], workers, tally.seen)))
         else:
-            if soft:
-                own = votes_of_soft_trees(table, tree, soft[t], workers, seen)
-            else:
-                own = votes_of_trees(table, tree, workers, seen=seen)
-            label = own.argmax(axis=1)
-            votes += own
-        errors.append(float(weight[label != codes].sum()))
-        costs.append(0.0 if rule is None else float((weight * rule.costs[codes, label]).sum()))
-    label = votes.argmax(axis=1) if len(trees) > 1 else label
-    total = float(weight.sum())
-    learned: dict[str, Any] = {
-        "trial_errors_": np.array(errors),
-        "trial_costs_": np.array(costs),
-        "feature_usage_": np.array([np.bincount(column, weight, 2)[1] for column in seen.T]) / total,
-        "errors_": float(weight[label != codes].sum()),
-        "n_cases_": total,
-    }
-    if k <= _MOST_CLASSES:
-        learned["confusion_"] = np.bincount(codes * k + label, weight, k * k).reshape(k, k)
-    return learned
+            tally.add(*labels_by_votes(votes_of_trees(table, tree, workers, seen=tally.seen)))
+    return tally.learned(tally.votes.argmax(axis=1) if len(trees) > 1 else tally.label)
+
+
+def labels_by_votes(votes: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the class of the most votes of each row, and these votes."""
+    label = votes.argmax(axis=1)
+    return label, votes[np.arange(len(votes)), label]
 
 
 def evaluated_on(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Any] | None:
@@ -85,8 +118,9 @@ def evaluated_on(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, An
     weight = weight_in_rows(read_weight(sample_weight, table.n_rows))
     weight = np.ones(table.n_rows) if weight is None else weight
     trees, rules = [view.trees for view in vars(model)["trial_trees_"]], vars(model).get("rules_", ())
-    own = trees, [one.arrays for one in rules], table, labels.codes[:, 0], weight
-    return evaluated(*own, model.label_rule, n_workers(model.n_jobs), vars(model).get("soft_cuts_", []))
+    tally = Tally(table, labels.codes[:, 0], weight, trees[0].value.shape[1], model.label_rule)
+    own = trees, [one.arrays for one in rules], table, tally
+    return evaluated(*own, n_workers(model.n_jobs), vars(model).get("soft_cuts_", []))
 
 
 def without_rows(model: Any) -> Any:

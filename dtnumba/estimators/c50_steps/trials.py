@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dtnumba.estimators.c50_steps.evaluation import labels_by_votes
 from dtnumba.estimators.c50_steps.soft_cuts import soft_cuts
 from dtnumba.estimators.c50_tree import c50_shares, counted_by, dearer_by, fit_tree
 from dtnumba.prediction.confident_votes import votes_of_soft_trees, votes_of_trees
@@ -16,6 +17,7 @@ from dtnumba.rules.c50.votes import said_of, voters_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dtnumba.estimators.c50_steps.evaluation import Tally
     from dtnumba.estimators.c50_tree import C50Options, C50Rows
     from dtnumba.rules.layout import Rules
     from dtnumba.tables.table import Table
@@ -45,6 +47,7 @@ class Committee(NamedTuple):
     trees: list[Trees]
     rules: list[Rules]
     soft: list[NDArray[np.float64]]
+    tally: Tally  # of these trials, or blank
 
 
 class Round(NamedTuple):
@@ -68,9 +71,11 @@ class Boosting:
         options: C50Options,
         trials: Trials,
         costs: NDArray[np.float64] | None,
+        tally: Tally,
         workers: int,
     ) -> None:
         self.table, self.rows, self.weight, self.costs, self.workers = table, rows, weight, costs, workers
+        self.tally = tally
         self.options, self.trials = replace(options, for_rules=trials.rules), trials
         self.n_classes = rows.columns.n_classes
         made_of = table, rows.codes, weight, self.n_classes, rows.is_nominal
@@ -78,9 +83,11 @@ class Boosting:
 
     def committee(self) -> Committee:
         """Return the trials that are kept."""
-        codes, left, k = self.rows.codes, float(self.weight.sum()), self.n_classes
-        weight, votes, options = self.weight, np.zeros((len(codes), k)), self.options
-        kept: list[Round] = []
+        codes, left = self.rows.codes, float(self.weight.sum())
+        weight, options, is_dropped = self.weight, self.options, False
+        trees: list[Trees] = []
+        rules: list[Rules] = []
+        soft: list[NDArray[np.float64]] = []
         for t in range(self.trials.n):
             one = self._round(weight, options)
             wrong = one.label != codes
@@ -90,28 +97,33 @@ class Boosting:
                 share = _MORE_LEAVES * max(int((one.tree.weight[one.tree.feature < 0] > 0).sum()), 1) / left
                 options = replace(options, leaves_a_case=share, regrows=False)
             elif self.trials.early_stopping and (is_nothing or lost / left >= _TOO_WRONG):
+                is_dropped = True
                 break
-            kept.append(one)
+            trees.append(one.tree)
+            rules += [] if one.rules is None else [one.rules]
+            soft += [] if one.soft is None else [one.soft]
+            self.tally.add(one.label, one.sure)
             if lost < _NO_ERROR or (is_nothing and t == 0) or t + 1 == self.trials.n:
                 break
-            votes[np.arange(len(codes)), one.label] += one.sure
             if 2 * (t + 1) > self.trials.n:
-                weight = np.where(_is_lost(votes, codes, self.trials.n - t - 1), 0.0, weight)
+                weight = np.where(_is_lost(self.tally.votes, codes, self.trials.n - t - 1), 0.0, weight)
                 if not weight.any():
                     break
             weight, left = _shifted(weight, wrong, self.weight)
-        kept = kept[:1] if len(kept) <= _FEWEST else kept
-        rules, soft = [one.rules for one in kept], [one.soft for one in kept]
-        given = [own for own in rules if own is not None], [own for own in soft if own is not None]
-        return Committee([one.tree for one in kept], *given)
+        n_kept = len(trees) if len(trees) > _FEWEST else 1
+        # One tree labels by its probabilities, not by its vote; what a tree looks at counts only if it is kept
+        is_tallied = n_kept == len(trees) and (bool(rules) or (n_kept > 1 and not is_dropped))
+        tally = self.tally if is_tallied else self.tally.blank()
+        return Committee(trees[:n_kept], rules[:n_kept], soft[:n_kept], tally)
 
     def _round(self, weight: NDArray[np.float64], options: C50Options) -> Round:
         tree = fit_tree(self.rows, weight, options, self.costs)
+        seen = self.tally.seen if self._rule_rows is None else None
         if self.trials.softens:
             soft = soft_cuts(self.table, tree, self.rows.codes, weight, self.rows.is_number)
-            votes = votes_of_soft_trees(self.table, tree, soft, self.workers)
+            votes = votes_of_soft_trees(self.table, tree, soft, self.workers, seen)
             return Round(tree, None, *labels_by_votes(votes), soft)
-        label, sure = labels_by_votes(votes_of_trees(self.table, tree, self.workers))
+        label, sure = labels_by_votes(votes_of_trees(self.table, tree, self.workers, seen=seen))
         if self._rule_rows is None:
             return Round(tree, None, label, sure)
         weighed, lost = Weighed(weight, weight, options.min_cases), float(weight[label != self.rows.codes].sum())
@@ -137,12 +149,6 @@ class Boosting:
         if 2.0 * lost >= weight.sum():
             lost = float(chosen[shares.argmax(axis=1) != self.rows.codes].sum())
         return Weighed(chosen, weight, least, self.costs), lost
-
-
-def labels_by_votes(votes: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the class of the most votes of each row, and these votes."""
-    label = votes.argmax(axis=1)
-    return label, votes[np.arange(len(votes)), label]
 
 
 def _shifted(

@@ -10,6 +10,9 @@ float64 holds as many as they sum to, and numbers are rounded to a multiple of a
 A kind of target has ``offsets``, where each output's numbers begin, and these methods:
 
 add(grown, sums, k, i, weight) put the i-th row listed into sums[k]
+add_by_code(grown, sums, held, codes, start, stop, one)  put rows into the sums of their codes, which are marked; all
+                               rows weigh 1 if ``one``. Some sums are told from others at the end,
+complete(grown, sums, k, one)  by this
 add_key(work, sums, k, key, start, one)  put the row of a key in, of a node whose rows are listed from ``start``
 is_pure(grown, start, stop)    whether all rows have the same target
 settle(grown, node, ...)       write the value of a node, where that is a mean; what is added from now on is its rows
@@ -29,6 +32,7 @@ from dtnumba.growth.multiway.ordered_columns import class_of, place_of
 from dtnumba.runtime.kernels import by_class, by_type, inline, kernel_type, outlined
 
 add_row, add_key = by_type("add"), by_type("add_key")
+add_by_code, complete = by_type("add_by_code"), by_type("complete")
 is_pure = by_type("is_pure")
 describe = by_type("describe")
 score_in_place = by_type("score")  # of a scan: what ``score`` says, without a call
@@ -43,6 +47,9 @@ def _as_ever(target, grown, node):
 
 
 settle, resume = by_type("settle", _nothing_to_settle), by_type("resume", _as_ever)
+
+
+_WORD_BITS, _IN_WORD, _ONE = np.uint64(6), np.uint64(63), np.uint64(1)
 
 
 @inline
@@ -85,6 +92,28 @@ class ClassSums(NamedTuple):
         n = self.offsets[len(self.offsets) - 1]
         sums[k, n] += weight
         sums[k, n + 1] += 1.0 if len(grown.part) == 0 else grown.part[i]
+
+    def add_by_code(self, grown, sums, held, codes, start, stop, one):
+        rows, classes, weights, parts = grown.row, grown.outcome, grown.weight, grown.part
+        n, is_one_output = np.uint64(self.offsets[1] + 1), len(classes) > 0
+        for i in range(np.uint64(start), np.uint64(stop)):
+            code = np.uint64(codes[np.uint64(rows[i])])
+            held[code >> _WORD_BITS] |= _ONE << (code & _IN_WORD)
+            if not is_one_output:
+                add_row(self, grown, sums, code, i, weights[i])
+            elif one:
+                sums[code, np.uint64(classes[i])] += 1.0
+            else:
+                sums[code, np.uint64(classes[i])] += weights[i]
+                sums[code, n] += 1.0 if len(parts) == 0 else parts[i]
+
+    def complete(self, grown, sums, k, one):
+        n = self.offsets[1]
+        if len(grown.outcome) > 0:
+            for c in range(n):
+                sums[k, n] += sums[k, c]
+            if one:
+                sums[k, n + 1] = sums[k, n]
 
     def add_key(self, work, sums, k, key, start, one):
         if len(work.grown.outcome) == 0:
@@ -175,6 +204,15 @@ class NumberSums(NamedTuple):
             at += self.offsets[1]
         sums[k, at] += weight
         sums[k, at + 1] += 1.0 if len(grown.part) == 0 else grown.part[i]
+
+    def add_by_code(self, grown, sums, held, codes, start, stop, one):
+        for i in range(start, stop):
+            code = np.uint64(codes[grown.row[i]])
+            held[code >> _WORD_BITS] |= _ONE << (code & _IN_WORD)
+            add_row(self, grown, sums, code, i, grown.weight[i])
+
+    def complete(self, grown, sums, k, one):
+        pass
 
     def add_key(self, work, sums, k, key, start, one):
         at = start + place_of(work, key)

@@ -13,7 +13,7 @@ import numpy as np
 from dtnumba.pruners.engines.expected_errors import Costs
 from dtnumba.runtime.instructions.bits import prefetch
 from dtnumba.runtime.kernels import outlined
-from dtnumba.tables.weights import are_whole
+from dtnumba.tables.weights import exponent_of_sum
 from dtnumba.trees.layout import LEAF
 from dtnumba.trees.routing import child_number
 
@@ -202,6 +202,5 @@ def lines_of(cells):
 
 def unit_of(weight):
     """Return what parts of rows are rounded by, and the unit, of which float64 holds as many as all rows weigh."""
-    total = float(weight.sum())
-    exponent = math.frexp(total if are_whole(weight, total) else math.fsum(weight))[1]
+    exponent = exponent_of_sum(weight)
     return math.ldexp(1.5, exponent), math.ldexp(1.0, exponent - 52)

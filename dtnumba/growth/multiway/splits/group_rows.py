@@ -4,7 +4,7 @@
 import numpy as np
 
 from dtnumba.growth.multiway import columns as col
-from dtnumba.growth.multiway.node_sums import add_key, add_row, clear, copy_sums, subtract
+from dtnumba.growth.multiway.node_sums import add_by_code, add_key, clear, complete, copy_sums, subtract
 from dtnumba.growth.multiway.ordered_columns import code_of, keys_of, n_known
 from dtnumba.runtime.instructions.bits import lowest_bit
 from dtnumba.runtime.kernels import inline, outlined
@@ -30,11 +30,9 @@ def fill_table(work, feature, node):
     """
     scratch, target, grown = work.scratch, work.target, work.grown
     sums, missing, codes = scratch.by_code, work.n_codes[feature], work.codes[work.code_at[feature]]
-    held = scratch.held
-    for i in range(grown.nodes[node, col.START], grown.nodes[node, col.STOP]):
-        code = np.int64(codes[grown.row[i]])
-        held[code >> 6] |= np.uint64(1) << np.uint64(code & 63)  # no branch: nobody foresees which codes are new
-        add_row(target, grown, sums, code, i, grown.weight[i])
+    held, one = scratch.held, grown.nodes[node, col.ARE_ONE] == 1
+    add_by_code(target, grown, sums, held, codes, grown.nodes[node, col.START], grown.nodes[node, col.STOP], one)
+    complete(target, grown, sums, missing, one)
     copy_sums(sums, missing, scratch.sides, col.MISSING_SUMS)
     subtract(scratch.sides, col.WHOLE, col.MISSING_SUMS, col.PRESENT_SUMS)  # exact, as all sums are
     n = np.int64(0)
@@ -45,6 +43,7 @@ def fill_table(work, feature, node):
             code = _WORD * k + np.int64(lowest_bit(word))
             word &= word - np.uint64(1)
             if code < missing:
+                complete(target, grown, sums, code, one)
                 copy_sums(sums, code, scratch.table, n)
                 scratch.code[n] = code
                 n += 1
