@@ -12,6 +12,7 @@ from dtnumba.criteria.classification import Gini
 from dtnumba.criteria.contract import names_for
 from dtnumba.runtime.kernels import COMPILED
 from dtnumba.trees.layout import NO_MAP, Trees
+from dtnumba.trees.linear import linear_tests
 
 INF = float("inf")
 EXTREMES = {
@@ -183,7 +184,8 @@ def same_trees(a, b, *, but=()):
 
 # Trees by hand: a leaf is its value; a node is a dict with "feature", "children" and a test: "threshold" or "levels",
 # the categories that go left ("missing": whether missing values go left), or "cuts" and/or "map" ("missing": the number
-# of the child they go to).
+# of the child they go to). With "terms", (column, weight, what a missing value counts as) each, the threshold is one of
+# their sum.
 
 
 def layout(*specs):
@@ -213,6 +215,9 @@ def layout(*specs):
     branch_start, branch = ragged("map", np.int32)
     cut_start, cut = ragged("cuts", np.float64)
     level_start, level = ragged("levels", np.int32)
+    terms = [row.get("terms", []) if isinstance(row, dict) else [] for row in rows]
+    column, weight, stand_in = np.array([t for own in terms for t in own] or np.zeros((0, 3)), np.float64).T.copy()
+    share = np.concatenate([np.full(len(own), 1.0 / max(len(own), 1)) for own in terms])
     m = len(rows)
     return Trees(
         root=np.array(roots),
@@ -232,13 +237,24 @@ def layout(*specs):
         weight=np.ones(m),
         impurity=np.zeros(m),
         gain=np.zeros(m),
+        linear=linear_tests(np.array([len(own) for own in terms]), column, weight, stand_in, share),
     )
+
+
+def sum_of(terms, row):
+    """Add up the terms of a test for a row; NaN where all its values are missing."""
+    total = 0.0
+    for column, weight, stand_in in terms:
+        total += weight * float(stand_in if np.isnan(row[column]) else row[column])
+    return np.nan if all(np.isnan(row[column]) for column, _, _ in terms) else total
 
 
 def walk(spec, row):
     """Follow one row down a nested description; return the leaf's value."""
     while isinstance(spec, dict):
         x, fan = row[spec["feature"]], len(spec["children"])
+        if "terms" in spec:
+            x = sum_of(spec["terms"], row)
         if "threshold" in spec or "levels" in spec:
             fits = x in spec["levels"] if "levels" in spec else x <= spec["threshold"]
             goes_left = spec.get("missing", 0) == 1 if np.isnan(x) else fits
@@ -252,14 +268,23 @@ def walk(spec, row):
     return spec
 
 
+KINDS = ("threshold", "cuts", "map", "both", "levels", "terms")
+
+
 @st.composite
-def descriptions(draw, *, n_features=3, kinds=("threshold", "cuts", "map", "both", "levels"), depth=3):
+def descriptions(draw, *, n_features=3, kinds=KINDS, depth=3):
     """Nested descriptions of trees; the values of their leaves are drawn apart."""
     if depth == 0 or draw(st.integers(0, 3)) == 0:
         return float(draw(st.integers(0, 1 << 40)))
     kind = draw(st.sampled_from(kinds))
     node = {"feature": draw(st.integers(0, n_features - 1))}
-    if kind == "threshold":
+    if kind == "terms":
+        fan, columns = 2, draw(st.sets(st.integers(0, n_features - 1), min_size=1))
+        weights, stand_ins = st.sampled_from([-2.5, -1.0, 0.1, 1.0, 1e300]), st.sampled_from([-1.0, 0.0, 0.3])
+        node["feature"] = draw(st.sampled_from(sorted(columns)))
+        node["terms"] = [(column, draw(weights), draw(stand_ins)) for column in sorted(columns)]
+        node |= {"threshold": draw(st.sampled_from([-INF, -1.0, 0.5, 2.0, INF])), "missing": draw(st.integers(0, 1))}
+    elif kind == "threshold":
         fan = 2
         node |= {"threshold": draw(st.sampled_from([-INF, -1.0, 0.5, 2.0, INF])), "missing": draw(st.integers(0, 1))}
     elif kind == "levels":

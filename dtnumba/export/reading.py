@@ -11,6 +11,7 @@ from dtnumba.rules.layout import bounds_at
 from dtnumba.rules.text import names_of
 from dtnumba.tables.costs import LeastCost, commonest
 from dtnumba.trees.layout import BY_SHARE, LEAF, STAYS, last_children, n_entries, node_values
+from dtnumba.trees.linear import n_terms_of
 from dtnumba.trees.routing import as_asked
 from dtnumba.trees.sparse_rows import SparseValues
 
@@ -31,6 +32,9 @@ UP_TO, AMONG, BY_RANGE, MAP = 1, 2, 3, 4  # kinds of tests: thresholds, levels, 
 
 class ExportError(ValueError):
     """Raised where a format cannot say what a model does; it names the nodes and the reason."""
+
+
+_NO_SUMS = "it tests a sum over several columns, which this format cannot say"
 
 
 def refuse(format_: str, nodes: Any, reason: str, remedy: str) -> None:
@@ -110,7 +114,9 @@ class ReadRules(NamedTuple):
     shares: NDArray[np.float64]  # (r + 1, classes) of each rule, and of the default
 
 
-def read(model: Any, row_type: str = "float64", *, says_soft: bool = False) -> ReadTrees | ReadRules | ReadVoters:
+def read(
+    model: Any, row_type: str = "float64", *, says_soft: bool = False, sums: bool = False
+) -> ReadTrees | ReadRules | ReadVoters:
     """Return a fitted model as exporters read it.
 
     Parameters
@@ -122,6 +128,8 @@ def read(model: Any, row_type: str = "float64", *, says_soft: bool = False) -> R
         compared in the coarser of two types.
     says_soft : bool
         Whether the caller itself says of rows near soft cuts (C5.0's) that they go both ways.
+    sums : bool
+        Whether the format can say a test of a sum over several columns.
 
     """
     if not hasattr(model, "check_fitted") or not hasattr(type(model), "predict"):
@@ -148,15 +156,18 @@ def read(model: Any, row_type: str = "float64", *, says_soft: bool = False) -> R
         )
     if not hasattr(model, "trees_"):
         raise ExportError(f"model={model!r}: has neither trees nor rules")
+    if model.trees_.has_sums and not sums:
+        which = np.flatnonzero(n_terms_of(model.trees_.linear, model.trees_.n_nodes))
+        refuse(type(model).__name__, which, _NO_SUMS, "fit it with max_terms=1, or write it by save")
     return _read_trees(model, bits)
 
 
-def read_trees(model: Any, format_: str, row_type: str = "float64") -> ReadTrees:
+def read_trees(model: Any, format_: str, row_type: str = "float64", *, sums: bool = False) -> ReadTrees:
     """Return a fitted model of trees; ExportError where it is one of rules."""
     from dtnumba.export.languages.voters import refuse_voting_rules
 
     refuse_voting_rules(model, format_)
-    found = read(model, row_type)
+    found = read(model, row_type, sums=sums)
     if isinstance(found, ReadRules):
         raise ExportError(
             f"{format_}: the {len(found.rules.label)} rules of {type(model).__name__} are asked in turn, which this "

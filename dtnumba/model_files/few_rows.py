@@ -96,7 +96,7 @@ class FewRows:
         said = stored.said
         if not stored.reader.content.is_mapped or stored.is_read or cells is None or not stored.is_two_way:
             return False
-        if "level" in said or "sparse_value" in said or said.get("cuts_at") is not None or "leaf_threshold" in said:
+        if any(name in said for name in ("level", "linear", "sparse_value", "leaf_threshold")) or said.get("cuts_at"):
             return False
         self._n_rows += table.n_rows
         return self._n_rows <= stored.n_nodes // _NODES_A_ROW

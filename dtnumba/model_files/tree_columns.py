@@ -24,6 +24,7 @@ from dtnumba.trees.layout import (
     Trees,
     last_children,
 )
+from dtnumba.trees.linear import LinearTests
 from dtnumba.trees.sparse_rows import SparseValues
 
 if TYPE_CHECKING:
@@ -45,6 +46,13 @@ _OF_SURROGATES: dict[str, Any] = {
     "branch": np.int32,
     "agreement": np.float64,
     "adjusted": np.float64,
+}
+_OF_SUMS: dict[str, Any] = {
+    "start": np.int64,
+    "column": np.int32,
+    "weight": np.float64,
+    "stand_in": np.float64,
+    "share": np.float64,
 }
 _SPARSE: dict[str, Any] = {"start": np.int64, "column": np.int32, "number": np.float64}
 
@@ -89,6 +97,9 @@ def dump_trees(trees: Trees, writer: Writer, name: str, n_classes: list[int]) ->
         said["surrogates"] = {
             part: writer.column(f"{name}.surrogates.{part}", getattr(own, part)) for part in _OF_SURROGATES
         }
+    if isinstance(trees.linear, LinearTests):
+        sums = trees.linear
+        said["linear"] = {part: writer.column(f"{name}.linear.{part}", getattr(sums, part)) for part in _OF_SUMS}
     if isinstance(trees.cuts_at, AtFloats):
         said["cuts_at"] = writer.value(f"{name}.cuts_at", trees.cuts_at.bits)
     value: Any = trees.value
@@ -222,13 +233,15 @@ class StoredTrees:
         columns["share"] = self.column("share", np.float64, m) if "share" in said else np.zeros(0)
         if "surrogates" in said:
             columns["surrogates"] = self._surrogates()
+        if "linear" in said:
+            columns["linear"] = self._sums()
         columns["cuts_at"] = _cuts_at(self.reader.value(said.get("cuts_at")), self.reader, self.n_features)
         policy: Any = said.get("policy")
         demand(type(policy) is int, "the policy of its missing values is not known")
         columns["value"], columns["value_row"] = self._leaf_values(tested)
         trees = Trees(**columns, policy=policy, adds_both=self.adds_both)
         is_plain = said["has_two"] and policy == BY_CHILD and "surrogates" not in said and not len(trees.level)
-        is_plain = is_plain and not trees.is_graph
+        is_plain = is_plain and not trees.is_graph and not trees.has_sums
         if is_plain:  # all that ``check`` asks for: children stand as they should already
             demand(not np.isnan(threshold_of_inner).any(), "a threshold is no number")
             on_its_way = (trees.missing_left <= 1) | (trees.missing_left == STAYS)
@@ -322,6 +335,13 @@ class StoredTrees:
         demand(fits, "its surrogates do not belong to its nodes")
         within = bool(((own.feature >= 0) & (own.feature < self.n_features)).all())
         demand(within, "its surrogates test columns that it has not got")
+        return own
+
+    def _sums(self) -> LinearTests:
+        given, demand = self.said["linear"], self.reader.demand
+        demand(isinstance(given, dict), "its sums are none")
+        own = LinearTests(*(self.reader.column(given.get(part), dtype, (None,)) for part, dtype in _OF_SUMS.items()))
+        demand(len(own.column) > 0, "its sums have no terms")
         return own
 
     def sparse_values(self) -> SparseValues:

@@ -12,6 +12,7 @@ from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.progress import launch_heeding
 from dtnumba.runtime.tasks import take_ticket
 from dtnumba.trees.layout import BY_SHARE, last_children, node_values
+from dtnumba.trees.linear import tested_value
 from dtnumba.trees.routing import as_asked, child_number
 
 _BLOCK = 1024  # rows a ticket
@@ -61,7 +62,7 @@ class MixLeaves(NamedTuple):
                             largest, self.leaf[row] = weight, node
                         continue
                     feature = np.int64(trees.feature[node])
-                    x = np.float64(cells.flat[at + feature * cells.column_step])
+                    x = tested_value(trees.linear, feature, node, cells, at)
                     child = child_number(trees, node, x)
                     if child >= 0 and len(self.soft) > 0 and self.soft[node, 0] < x < self.soft[node, 2]:
                         if len(self.seen) > 0:

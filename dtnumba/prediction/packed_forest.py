@@ -32,7 +32,7 @@ _MOST_SHARED = 8
 # So many walks go on together (see ``lockstep``).
 N_WALKS = 12
 _ONE = np.uint64(1)
-_IS_LEVEL = np.uint64(1 << 30)
+IS_LEVEL = np.uint64(1 << 30)
 plain_step = by_type("plain_step")
 step = by_type("step")
 answer_at = by_type("answer_at")
@@ -112,7 +112,7 @@ def mixed_step(nodes, first, node, flat, base):
     x = flat[base + (word & np.uint64(0x3FFFFFFF))]
     if x != x:
         goes_left = (word & np.uint64(0x80000000)) != 0
-    elif (word & _IS_LEVEL) != 0:
+    elif (word & IS_LEVEL) != 0:
         where = nodes.words[at + _ONE]
         start = np.int64(where >> np.uint64(32))
         goes_left = is_among(nodes.levels, start, start + np.int64(where & np.uint64(0xFFFFFFFF)), x)
@@ -155,7 +155,7 @@ add_answer = by_class(lambda cls: cls is FewAnswers, _add_few, _add_all)
 class PackedForest(NamedTuple):
     """A packed forest."""
 
-    nodes: object  # Narrow, Wide or Mixed
+    nodes: object  # Narrow, Wide, Mixed or LinearNodes
     firsts: np.ndarray  # uint64: where each tree's places begin, its root being place 1; repeats the last for walks
     starts: np.ndarray  # (n_trees,) int64: where each tree's answers begin
     answers: object  # (rows, width) float64, or FewAnswers
@@ -169,6 +169,11 @@ class PackedForest(NamedTuple):
     def part_of(self, first, last):
         """Return trees first .. last - 1 alone."""
         return self._replace(firsts=self.firsts[first:last], starts=self.starts[first:last])
+
+    @property
+    def has_sums(self):
+        """Whether nodes may test a sum over several columns."""
+        return hasattr(self.nodes, "weights")
 
     @property
     def n_bytes(self):
@@ -238,6 +243,9 @@ def pack_forest(trees, n_features, dtype, n_classes, voting):
         Whether a leaf says its shares, its commonest class, or its number in the tree.
 
     """
+    if trees.has_sums:
+        from dtnumba.prediction.linear_nodes import linear_nodes, put_sums
+
     sizes, leaf = np.diff(trees.root), np.flatnonzero(trees.feature == LEAF)
     is_narrow = dtype == np.float32 and n_features <= 1 << 10 and sizes.max() < (1 << 21) - (1 << 8)
     is_narrow = is_narrow and trees.is_binary
@@ -258,11 +266,13 @@ def pack_forest(trees, n_features, dtype, n_classes, voting):
     words = place[np.where(trees.left == LEAF, 0, trees.left)].astype(word) - word(1) << word(shift)
     words |= trees.feature.astype(word) | trees.missing_left.astype(word) << word(missing)
     thresholds = np.array(floor_to(trees.threshold, number)).view(word)  # a copy: float64 ones are the trees' own
-    if not trees.is_binary:
+    if len(trees.level):
         n_levels = np.diff(trees.level_start)
         tests = np.flatnonzero(n_levels)
-        words[tests] |= _IS_LEVEL
+        words[tests] |= IS_LEVEL
         thresholds[tests] = trees.level_start[tests].astype(word) << word(32) | n_levels[tests].astype(word)
+    if trees.has_sums:
+        put_sums(words, trees.linear)
     words[leaf] = place[leaf].astype(word) << word(shift)
     nodes[at, 0] = words
     del words, place, pair
@@ -270,7 +280,10 @@ def pack_forest(trees, n_features, dtype, n_classes, voting):
     nodes[at, 1] = thresholds
     depth = int(depths(trees).max()) if trees.n_nodes <= _CACHED_NODES else _ANY_DEPTH
     flat, firsts = nodes.ravel(), np.pad(firsts, (0, N_WALKS - 1), mode="edge").astype(np.uint64)
-    packed = form(flat, flat.view(number)) if trees.is_binary else Mixed(flat, flat.view(number), trees.level)
+    if trees.has_sums:
+        packed = linear_nodes(flat, trees.level, trees.linear)
+    else:
+        packed = form(flat, flat.view(number)) if trees.is_binary else Mixed(flat, flat.view(number), trees.level)
     return PackedForest(packed, firsts, starts, answers, depth)
 
 

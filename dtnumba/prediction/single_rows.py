@@ -64,6 +64,13 @@ def vote_mixed(words, thresholds, levels, shape, answers, flat, where, out):
 
 
 @kernel
+def vote_linear(nodes, shape, answers, flat, where, out):
+    """Vote with nodes that may test a sum over several columns."""
+    depth, firsts, starts = shape
+    vote(nodes, depth, firsts, starts, answers, flat, where, out)
+
+
+@kernel
 def vote_few(nodes, depth, firsts, starts, answers, flat, where, out):
     """Vote with answers that are few numbers of very many, one column a class."""
     first_row, row_step, n_rows, _ = where
@@ -91,6 +98,8 @@ def voter(packed):
     if isinstance(packed.answers, FewAnswers):
         return vote_few, (nodes, packed.depth, packed.firsts, packed.starts, packed.answers)
     shape = packed.depth, packed.firsts, packed.starts
+    if packed.has_sums:
+        return vote_linear, (nodes, shape, packed.answers)
     if isinstance(nodes, Mixed):
         return vote_mixed, (*nodes, shape, packed.answers)
     return vote_narrow if isinstance(nodes, Narrow) else vote_wide, (*nodes, *shape, packed.answers)

@@ -12,6 +12,7 @@ from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.table import Seen, Table, read_table
 from dtnumba.trees.compact import compacted
 from dtnumba.trees.layout import BY_SHARE, decreases, depths, last_children, node_values, nodes_at
+from dtnumba.trees.linear import NodeWeights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,9 +143,10 @@ class TreeView:
     def _demand_thresholds(self, asked: str) -> None:
         """Raise where two columns of children and one of thresholds do not say what the tests of the tree are."""
         trees = self.trees
-        if trees.has_two_children and len(trees.level) == 0:
+        if trees.has_two_children and len(trees.level) == 0 and not (trees.has_sums and asked == "threshold"):
             return
-        what = "of categories" if trees.has_two_children else "with more children than two, of categories or of ranges"
+        what = "of sums" if trees.has_sums else "of categories"
+        what = what if trees.has_two_children else "with more children than two, of categories or of ranges"
         raise NotInColumnsError(
             f"tree_.{asked}: the tree has tests {what}, which columns of left and right children and thresholds cannot "
             "say. tree_.children(node) returns the children of a node, tree_.feature what it tests, and tree_.trees "
@@ -247,6 +249,14 @@ class TreeView:
 
         values, leaf = mixtures_of(table, self.walked, n_workers(n_jobs))
         return values, leaf
+
+    @property
+    def weights_(self) -> NodeWeights:
+        """Weights of the sums that nodes test: ``weights_[node]`` has one a column, zeros at a leaf.
+
+        A node that tests one column has its weight 1 there. ``np.asarray`` makes a table of all nodes.
+        """
+        return NodeWeights(self.walked, self.n_features)
 
     @property
     def _is_mixed(self) -> bool:

@@ -76,6 +76,11 @@ def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
         How many levels a feature has.
 
     """
+    if trees.has_sums:
+        raise ValueError(
+            "rules test one column at a time, and this tree has tests of sums over several: fit it with max_terms=1, "
+            "or read the tree itself (export.text)"
+        )
     last = last_children(trees)
     found: list[Path] = []
     waiting: list[Path] = [Path(0, ())]

@@ -5,6 +5,7 @@ import numpy as np
 
 from dtnumba.runtime.kernels import kernel
 from dtnumba.trees.layout import LEAF, RAGGED, count_up, starts_of
+from dtnumba.trees.linear import picked
 
 
 @kernel
@@ -71,4 +72,5 @@ def in_canonical_order(trees):
             columns[name] = entries[places]
     last = np.where(left == LEAF, LEAF, left + fan[order] - 1)
     columns |= {"left": left.astype(np.int32), "right": last.astype(np.int32), "root": np.array([0, m], np.int64)}
+    columns["linear"] = picked(trees.linear, order)
     return trees._replace(share=trees.share[order] if len(trees.share) else trees.share, **columns)

@@ -15,6 +15,7 @@ from dtnumba.trees.layout import (
     last_children,
     n_entries,
 )
+from dtnumba.trees.linear import BY_TERM, LinearTests
 
 
 def check(trees: Trees, n_features: int | None = None) -> Trees:
@@ -53,13 +54,15 @@ def check(trees: Trees, n_features: int | None = None) -> Trees:
         _all(trees.n_samples >= 0, ids, "n_samples must not be negative")
         _all(np.isfinite(trees.weight) & (trees.weight >= 0), ids, "weight must be finite and not negative")
     _check_absence(trees, ids, fan, inner)
+    if isinstance(trees.linear, LinearTests):
+        _check_sums(trees, trees.linear, fan, inner, n_features)
     return trees
 
 
 def _check_joins(trees: Trees, ids: np.ndarray) -> None:
     """Raise where the joins of a decision graph break an invariant. That they point forward forbids cycles."""
     _demand(len(trees.join) == trees.n_nodes, 0, f"join has {len(trees.join)} rows for {trees.n_nodes} nodes")
-    plain = trees.policy == BY_CHILD and not len(trees.surrogates.feature) and not len(trees.share)
+    plain = trees.policy == BY_CHILD and not len(trees.surrogates.feature) and not len(trees.share) and not trees.has_sums
     _demand(trees.n_trees == 1 and plain and not trees.is_compact, 0, "a graph is one tree, and knows no parts of rows")
     _all((trees.join >= -1) & (trees.join < trees.n_nodes), ids, "join must be a node or -1")
     places = ids[trees.join >= 0]
@@ -78,6 +81,32 @@ def _check_joins(trees: Trees, ids: np.ndarray) -> None:
             at, of = (np.repeat(start[which], own[nodes]) + count_up(own[nodes]) for which in (places, nodes))
             owner = np.repeat(places, own[nodes])
             _all(entries[at] == entries[of], owner, f"{name} of a join is that of the node it joins")
+
+
+def _check_sums(
+    trees: Trees, linear: LinearTests, fan: np.ndarray, inner: np.ndarray, n_features: int | None
+) -> None:
+    """Raise where the terms of a sum break an invariant."""
+    m, start = trees.n_nodes, linear.start
+    covers = len(start) == m + 1 and start[0] == 0 and start[-1] == len(linear.column)
+    _demand(covers and bool((np.diff(start) >= 0).all()), 0, "the starts of terms must ascend from 0 to their end")
+    lengths = {len(getattr(linear, name)) for name in BY_TERM}
+    _demand(len(lengths) == 1, 0, "every term has a column, a weight, a stand_in and a share")
+    n_terms, owner = np.diff(start), np.repeat(np.arange(m), np.diff(start))
+    _all((n_terms == 0) | (trees.feature != LEAF), np.arange(m), "a leaf has no terms")
+    has_sum = n_terms[inner] > 0
+    others = n_entries(trees.cut_start, m) + n_entries(trees.branch_start, m) + n_entries(trees.level_start, m)
+    _all(~has_sum | ((fan == 2) & (others[inner] == 0)), inner, "a node with terms has two children and a threshold")
+    _all(linear.column >= 0, owner, "terms must name columns")
+    if n_features is not None:
+        _all(linear.column < n_features, owner, f"the columns of terms must be below {n_features}")
+    rises = (np.diff(linear.column, prepend=-1) > 0) | np.isin(np.arange(len(owner)), start[:-1])
+    _all(rises, owner, "the columns of terms must ascend")
+    _all(np.isfinite(linear.weight) & np.isfinite(linear.stand_in), owner, "weights and stand_ins must be finite")
+    _all((linear.share >= 0) & (linear.share <= 1), owner, "shares of terms must lie in [0, 1]")
+    names_one = np.zeros(m, bool)
+    names_one[owner[linear.column == trees.feature[owner]]] = True
+    _all(~has_sum | names_one[inner], inner, "the feature of a node with terms is the column of one of them")
 
 
 def _check_absence(trees: Trees, ids: np.ndarray, fan: np.ndarray, inner: np.ndarray) -> None:

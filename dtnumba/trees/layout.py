@@ -16,6 +16,8 @@ Invariants, tested by ``check`` and relied on everywhere:
   child, so a category that no row of the node had goes to the heavier one, and many levels cost what their rows cost;
 * an entry -1 of a map means "as a missing value", and so does a category beyond its end;
 * where ``missing_left`` is STAYS, a missing value ends the descent at its node;
+* a node with terms (``linear``) sends a row by their sum in place of a value; it has two children and no cuts, map or
+  levels, and ``feature`` is the column that decides most in it;
 * a node with surrogates uses these first where its own value is missing or its map says -1; see ``Surrogates``;
 * where ``share`` is there, a missing value goes to all children, to each with its share (``policy`` BY_SHARE);
 * of a decision graph, ``join`` says which nodes are one: place i with join[i] = j >= 0 is node j, seen from another
@@ -34,6 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between
+from dtnumba.trees.linear import AXIS_TESTS, AxisTests, LinearTests, joined_tests, picked
 from dtnumba.trees.sparse_rows import SparseValues
 
 LEAF = -1
@@ -103,6 +106,7 @@ class Trees(NamedTuple):
     cuts_at: Between | AtFloats = BETWEEN_VALUES
     adds_both: bool = False  # of two classes, both shares are averaged over many trees, as in scikit-learn
     join: np.ndarray = NO_JOINS  # (m,) int32: the node that stands here too, -1 of one of its own; empty of trees
+    linear: AxisTests | LinearTests = AXIS_TESTS  # the sums that nodes test
 
     @classmethod
     def of_leaves(cls, n_trees: int, width: int, policy: int = BY_CHILD, *, has_levels: bool = False) -> "Trees":
@@ -140,13 +144,18 @@ class Trees(NamedTuple):
     @property
     def is_binary(self) -> bool:
         """Whether every test is one threshold, so that the packed predictor applies."""
-        return self.is_two_way and len(self.level) == 0
+        return self.is_two_way and len(self.level) == 0 and not self.has_sums
 
     @property
     def is_two_way(self) -> bool:
         """Whether every inner node has two children and missing_left alone says where missing values go."""
         is_plain = self.policy == BY_CHILD and len(self.surrogates.feature) == 0
         return self.has_two_children and is_plain and not self.may_stay
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether a node tests a sum over several columns."""
+        return isinstance(self.linear, LinearTests)
 
     @property
     def may_stay(self) -> bool:
@@ -265,6 +274,7 @@ def one_tree(trees: Trees, t: int) -> Trees:
     columns["share"] = trees.share[start:stop] if len(trees.share) else trees.share
     own = _pick_surrogates(trees.surrogates, start, stop)
     only: dict[str, Any] = {"root": np.array([0, stop - start], np.int64), "policy": trees.policy, "surrogates": own}
+    only["linear"] = picked(trees.linear, np.arange(start, stop))
     return Trees(**columns, **only, cuts_at=trees.cuts_at, adds_both=trees.adds_both)
 
 
@@ -285,6 +295,7 @@ def joined(parts: list[Trees]) -> Trees | None:
         columns[start_name], columns[name] = _joined_ragged(parts, start_name, name)
     columns["share"] = np.concatenate([part.share for part in parts])
     only: dict[str, Any] = {"policy": parts[0].policy, "surrogates": _joined_surrogates(parts)}
+    only["linear"] = joined_tests([part.linear for part in parts], [part.n_nodes for part in parts])
     return Trees(root=root, **columns, **only, cuts_at=parts[0].cuts_at, adds_both=parts[0].adds_both)
 
 
@@ -339,13 +350,22 @@ def starts_of(lengths: np.ndarray) -> np.ndarray:
 def decreases(trees: Trees, n_columns: int) -> np.ndarray:
     """Return by how much each column decreases the impurity of each tree, per unit of weight: (trees, columns).
 
-    A surrogate counts for its column, too, as in R's rpart: the decrease of its node times its adjusted agreement.
+    A surrogate counts for its column, too, as in R's rpart: the decrease of its node times its adjusted agreement. The
+    columns of a sum share the decrease of its node.
     """
     inner = np.flatnonzero(trees.feature != LEAF)
     tree = np.searchsorted(trees.root, inner, side="right") - 1
     decrease = trees.weight[inner] * trees.gain[inner] / trees.weight[trees.root[tree]]
     cells = trees.n_trees * n_columns
-    table = np.bincount(tree * n_columns + trees.feature[inner], weights=decrease, minlength=cells)
+    place, worth = tree * n_columns + trees.feature[inner], decrease
+    if isinstance(trees.linear, LinearTests):
+        n_terms = np.diff(trees.linear.start)[inner]
+        each = np.maximum(n_terms, 1)
+        terms = np.repeat(n_terms > 0, each)
+        place, worth = np.repeat(place, each), np.repeat(decrease, each)
+        place[terms] = np.repeat(tree * n_columns, n_terms) + trees.linear.column
+        worth[terms] *= trees.linear.share
+    table = np.bincount(place, weights=worth, minlength=cells)
     given = trees.surrogates
     if len(given.feature):
         of_node = np.zeros(trees.n_nodes)

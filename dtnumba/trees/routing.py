@@ -7,6 +7,7 @@ from dtnumba.runtime.instructions.bits import lower_bound
 from dtnumba.runtime.kernels import inline
 from dtnumba.tables.floats import BETWEEN_VALUES, Between, compared
 from dtnumba.trees.layout import STAYS
+from dtnumba.trees.linear import tested_value
 
 
 def as_asked(trees, bits):
@@ -111,7 +112,7 @@ def _side_of(surrogates, s, x):
 def step(trees, node, cells, row):
     """Return the child that a row goes to, by surrogates where its value is missing; -1 where it stays."""
     at = cells.offset + row * cells.row_step
-    child = child_number(trees, node, np.float64(cells.flat[at + np.int64(trees.feature[node]) * cells.column_step]))
+    child = child_number(trees, node, tested_value(trees.linear, trees.feature[node], node, cells, at))
     own = trees.surrogates
     if child < 0 and len(own.start) > 1:
         s = own.start[node]

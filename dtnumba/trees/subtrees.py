@@ -21,6 +21,7 @@ from dtnumba.trees.layout import (
     count_up,
     last_children,
 )
+from dtnumba.trees.linear import picked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,6 +217,7 @@ def rebuilt(
     n_kept = np.add.reduceat(kept, trees.root[:-1], dtype=np.int64)
     columns["share"] = trees.share[kept] if len(trees.share) else trees.share  # of the place, whoever takes it
     columns["surrogates"] = _surrogates_of(trees.surrogates, source, ends)
+    columns["linear"] = picked(trees.linear, source, ends)
     root = np.concatenate([[0], np.cumsum(n_kept)]).astype(np.int64)
     return Trees(root=root, policy=trees.policy, cuts_at=trees.cuts_at, adds_both=trees.adds_both, **columns)
 

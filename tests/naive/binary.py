@@ -271,13 +271,25 @@ def predict(node, x):
     return node["value"]
 
 
+def tested(trees, node, x):
+    """What a node compares with its threshold: a value of a row, or a sum over several."""
+    linear = trees.linear
+    if not trees.has_sums or linear.start[node] == linear.start[node + 1]:
+        return x[trees.feature[node]]
+    terms, total = range(linear.start[node], linear.start[node + 1]), 0.0
+    for k in terms:
+        value = x[linear.column[k]]
+        total += float(linear.weight[k]) * float(linear.stand_in[k] if np.isnan(value) else value)
+    return np.nan if all(np.isnan(x[linear.column[k]]) for k in terms) else total
+
+
 def votes(trees, X, says):
     """Walk every row through every tree, and return the mean of ``says`` of its leaves, added in the trees' order."""
     out = np.full((len(X), says.shape[1]), -0.0)
     for row, x in enumerate(X.astype(np.float64)):
         for node in trees.root[:-1]:
             while trees.feature[node] >= 0:
-                value = x[trees.feature[node]]
+                value = tested(trees, node, x)
                 goes_left = trees.missing_left[node] == 1 if np.isnan(value) else value <= trees.threshold[node]
                 node = trees.left[node] + (0 if goes_left else 1)
             out[row] += says[node]
@@ -313,6 +325,9 @@ def audit(trees, criterion, X, y, w, n_classes=(), limits=None, *, best=True, co
             continue
         assert not stops, (node, "must be a leaf")
         x, threshold = X[own, feature], float(trees.threshold[node])
+        if trees.has_sums and trees.linear.start[node] < trees.linear.start[node + 1]:  # one candidate more
+            x, feature = np.array([tested(trees, node, row) for row in X[own]]), -1
+            by_feature[feature] = cuts(criterion, x, y_own, w_own, n_classes, limits)
         left = np.where(np.isnan(x), trees.missing_left[node] == 1, x <= threshold)
         found = by_feature[feature]
         same = np.flatnonzero((found.left == left).all(axis=1))
@@ -346,7 +361,7 @@ def leaves(trees, t, X):
     for x in X:
         node = trees.root[t]
         while trees.feature[node] >= 0:
-            value = x[trees.feature[node]]
+            value = tested(trees, node, x)
             left = trees.missing_left[node] if np.isnan(value) else value <= trees.threshold[node]
             node = trees.left[node] if left else trees.right[node]
         found.append(node)

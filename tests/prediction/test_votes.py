@@ -52,7 +52,12 @@ def table(n_rows, dtype=np.float64, seed=0, missing=0.1):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @examples(40)
-@given(st.lists(descriptions(kinds=("threshold",), depth=4), min_size=1, max_size=14), st.integers(0, 1 << 30))
+@given(
+    st.sampled_from([("threshold",), ("threshold", "terms")]).flatmap(
+        lambda kinds: st.lists(descriptions(kinds=kinds, depth=4), min_size=1, max_size=14)
+    ),
+    st.integers(0, 1 << 30),
+)
 def test_any_trees_are_walked_as_by_hand(dtype, specs, seed):
     """Thresholds equal to values and infinite ones, missing values either way, trees of one leaf."""
     trees, generator = check(layout(*specs)), np.random.default_rng(seed)

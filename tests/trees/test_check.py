@@ -44,11 +44,42 @@ def test_trees_stand_end_to_end():
 
 
 def test_trees_of_any_tests_can_be_joined_and_taken_apart():
-    specs = [INTERVAL, STUMP, {"feature": 0, "levels": [1, 3], "children": [1.0, 2.0]}, RANGES]
+    specs = [INTERVAL, STUMP, SUM, {"feature": 0, "levels": [1, 3], "children": [1.0, 2.0]}, RANGES, SUM]
     parts = [layout(spec) for spec in specs]
     whole = joined(parts)
     assert same_trees(check(whole), layout(*specs))
     assert all(same_trees(one_tree(whole, t), part) for t, part in enumerate(parts))
+
+
+SUM = {"feature": 1, "terms": [(0, 2.0, 0.0), (1, -1.0, 0.5)], "threshold": 0.5, "children": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize(
+    ("column", "place", "value", "rule"),
+    [
+        ("column", 0, 1, "must ascend"),
+        ("column", 1, 3, "below 3"),
+        ("column", 0, -1, "must name columns"),
+        ("weight", 1, np.inf, "must be finite"),
+        ("stand_in", 0, np.nan, "must be finite"),
+        ("share", 0, 1.5, r"lie in \[0, 1\]"),
+        ("start", 3, 1, "from 0 to their end"),
+        ("start", slice(1, 3), 0, "a leaf has no terms"),
+    ],
+)
+def test_a_sum_that_breaks_a_rule_is_named(column, place, value, rule):
+    trees = check(layout(SUM), n_features=3)
+    own = getattr(trees.linear, column).copy()
+    own[place] = value
+    with pytest.raises(ValueError, match=rule):
+        check(trees._replace(linear=trees.linear._replace(**{column: own})), n_features=3)
+
+
+def test_a_sum_has_a_feature_among_its_columns_and_no_levels():
+    with pytest.raises(ValueError, match="column of one of them"):
+        check(layout(SUM | {"feature": 2}))
+    with pytest.raises(ValueError, match="two children and a threshold"):
+        check(layout(SUM | {"levels": [1]}))
 
 
 def test_levels_must_ascend():

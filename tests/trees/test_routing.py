@@ -86,6 +86,27 @@ def test_tests_of_any_kind_route_as_a_walk_by_hand(spec, rows):
     assert values(spec, rows).tolist() == [walk(spec, row) for row in rows]
 
 
+def test_a_sum_is_compared_with_the_threshold_term_by_term():
+    spec = {"feature": 1, "terms": [(0, 2.0, 5.0), (1, -1.0, 0.25)], "threshold": 0.75, "children": [1.0, 2.0]}
+    rows = [[1.0, 1.25], [1.0, 1.0], [NAN, 9.5], [NAN, 9.0], [0.5, NAN], [0.6, NAN]]
+    assert values(spec, rows).tolist() == [1.0, 2.0, 1.0, 2.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_a_sum_of_missing_values_alone_or_of_both_infinities_goes_as_a_missing_value(missing):
+    terms = [(0, 1.0, 0.0), (1, 1.0, 0.0)]
+    spec = {"feature": 0, "terms": terms, "threshold": 0.5, "missing": missing, "children": [1.0, 2.0]}
+    rows = [[NAN, NAN], [INF, -INF], [-INF, NAN], [NAN, INF]]
+    assert values(spec, rows).tolist() == [1.0 if missing else 2.0] * 2 + [1.0, 2.0]
+
+
+@examples(80)
+@given(descriptions(kinds=["threshold", "terms"], depth=4), tables)
+def test_sums_route_as_a_walk_by_hand(spec, rows):
+    with np.errstate(all="ignore"):
+        assert values(spec, rows).tolist() == [walk(spec, row) for row in rows]
+
+
 @examples(80)
 @given(descriptions(kinds=["threshold"], depth=6), tables)
 def test_packed_binary_trees_route_alike(spec, rows):
