@@ -2,6 +2,7 @@
 
 * One tree that people can read: DecisionTreeClassifier, DecisionTreeRegressor.
 * One tree of random thresholds: ExtraTreeClassifier, ExtraTreeRegressor.
+* One tree whose tests may be sums over several columns: ObliqueTreeClassifier, ObliqueTreeRegressor.
 * Many trees, of rows drawn at random: RandomForestClassifier, RandomForestRegressor.
 * Many trees, of random thresholds: ExtraTreesClassifier, ExtraTreesRegressor.
 * Trees that are proven best: OptimalTreeClassifier, OptimalTreeRegressor.
@@ -74,6 +75,8 @@ if TYPE_CHECKING:
     from dtnumba.estimators.mars import MARSClassifier as MARSClassifier
     from dtnumba.estimators.mars import MARSRegressor as MARSRegressor
     from dtnumba.estimators.model_file import load as load
+    from dtnumba.estimators.oblique.trees import ObliqueTreeClassifier as ObliqueTreeClassifier
+    from dtnumba.estimators.oblique.trees import ObliqueTreeRegressor as ObliqueTreeRegressor
     from dtnumba.estimators.optimal import OptimalTreeClassifier as OptimalTreeClassifier
     from dtnumba.estimators.optimal import OptimalTreeRegressor as OptimalTreeRegressor
     from dtnumba.estimators.rule_set import RuleSetClassifier as RuleSetClassifier
@@ -100,6 +103,8 @@ _HOME = {
     "ID3Classifier": "estimators.id3",
     "MARSClassifier": "estimators.mars",
     "MARSRegressor": "estimators.mars",
+    "ObliqueTreeClassifier": "estimators.oblique.trees",
+    "ObliqueTreeRegressor": "estimators.oblique.trees",
     "ModelFileError": "model_files.container",
     "NotFittedError": "estimators.bases.estimator",
     "Progress": "runtime.progress",

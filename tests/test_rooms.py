@@ -18,8 +18,8 @@ ROOMS = [
     *("model_files", "export", "figures", "estimators", "information", "__init__", "cli", "__main__"),
 ]
 GROWTH = (
-    *("nodes", "settings", "choose_growth", "targets", "policies", "splitters", "categories", "binary", "multiway"),
-    *("forest", "chaid", "mars", "optimal"),
+    *("nodes", "settings", "choose_growth", "targets", "policies", "splitters", "categories", "oblique", "binary"),
+    *("multiway", "forest", "chaid", "mars", "optimal"),
 )
 MOST_MODULES, MOST_LINES, MOST_ARGUMENTS = 16, 420, 9
 NAMELESS = {"utils", "util", "common", "helpers", "helper", "misc", "core", "manager", "tools", "base"}

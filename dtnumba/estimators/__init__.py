@@ -10,6 +10,7 @@ c50_steps      its trials, rules and winnowing, and what they say of rows
 chaid          CHAIDClassifier, CHAIDRegressor
 mars           MARSRegressor, MARSClassifier
 spline_parameters  what they are asked for
+oblique        ObliqueTreeClassifier, ObliqueTreeRegressor
 optimal        OptimalTreeClassifier, OptimalTreeRegressor
 rule_set       RuleSetClassifier
 decision_list  DecisionListClassifier

@@ -10,9 +10,8 @@ import numpy as np
 
 from dtnumba.criteria.contract import resolve_criterion
 from dtnumba.estimators.bases.docs import documented
-from dtnumba.estimators.bases.estimator import Regressor
 from dtnumba.estimators.bases.fit import predicting
-from dtnumba.estimators.bases.one_tree import ClassTree, OneTree
+from dtnumba.estimators.bases.one_tree import ClassTree, NumberTree, OneTree
 from dtnumba.estimators.bases.parameters import (
     CATEGORICAL_FEATURES,
     CLASS_WEIGHT,
@@ -280,7 +279,7 @@ class CHAIDClassifier(ChaidTree, ClassTree, ChaidParams):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class CHAIDRegressor(ChaidTree, Regressor, ChaidParams):
+class CHAIDRegressor(ChaidTree, NumberTree, ChaidParams):
     """A tree for numbers by F tests of means; see ``CHAIDClassifier``, also for what weights mean.
 
     Examples
@@ -294,11 +293,6 @@ class CHAIDRegressor(ChaidTree, Regressor, ChaidParams):
     """
 
     criterion = "squared_error"
-
-    def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:
-        """Return the value of every row's leaf."""
-        table = self.table_of(X)
-        return self.tree_.numbers(table, self.n_jobs)[:, 0]
 
     def _statistic(self) -> int:
         return F_TEST

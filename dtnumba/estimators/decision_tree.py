@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.estimators.bases.docs import documented
-from dtnumba.estimators.bases.estimator import Regressor
 from dtnumba.estimators.bases.fit import TrainingData, train_tree
 from dtnumba.estimators.bases.held_out_rows import size_by_folds
-from dtnumba.estimators.bases.one_tree import ClassTree, OneTree
+from dtnumba.estimators.bases.one_tree import ClassTree, NumberTree, OneTree
 from dtnumba.estimators.bases.parameters import (
     CLASS_WEIGHT,
     COSTS,
@@ -25,7 +24,6 @@ from dtnumba.prediction.tree_view import TreeView
 from dtnumba.tables.weights import Weights, fixed_weights
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from typing_extensions import Self
 
 
@@ -141,7 +139,7 @@ class DecisionTreeClassifier(DecisionTree, ClassTree, TreeParams):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class DecisionTreeRegressor(DecisionTree, Regressor, TreeParams):
+class DecisionTreeRegressor(DecisionTree, NumberTree, TreeParams):
     """A decision tree for numbers.
 
     Numbers may lie far apart: they are told apart down to 2**-400 of the largest one.
@@ -160,12 +158,6 @@ class DecisionTreeRegressor(DecisionTree, Regressor, TreeParams):
     """
 
     criterion: Any = parameter("squared_error", criterion_for("numbers"))  # noqa: RUF009
-
-    def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:
-        """Return the value of every row's leaf."""
-        table = self.table_of(X)
-        values = self.tree_.numbers(table, self.n_jobs)
-        return values[:, 0] if self.n_outputs_ == 1 else values
 
 
 @documented

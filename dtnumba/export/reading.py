@@ -11,7 +11,7 @@ from dtnumba.rules.layout import bounds_at
 from dtnumba.rules.text import names_of
 from dtnumba.tables.costs import LeastCost, commonest
 from dtnumba.trees.layout import BY_SHARE, LEAF, STAYS, last_children, n_entries, node_values
-from dtnumba.trees.linear import n_terms_of
+from dtnumba.trees.linear import LinearTests, n_terms_of
 from dtnumba.trees.routing import as_asked
 from dtnumba.trees.sparse_rows import SparseValues
 
@@ -310,6 +310,7 @@ class Test(NamedTuple):
     absent: int | None  # the child that a missing value goes to, None where it stays
     shares: list[float] | None  # of the children, where a missing value goes to all of them
     stand_ins: list[StandIn]
+    terms: list[tuple[int, float]]  # columns and weights of the sum that is tested in place of a value; else empty
 
 
 class StandIn(NamedTuple):
@@ -361,12 +362,20 @@ class Nodes:
             absent,
             shares,
             self._stand_ins(node),
+            self._terms(node),
         )
 
     def _ragged(self, name: str, node: int) -> list[Any]:
         start = getattr(self._trees, f"{name}_start")
         found: list[Any] = getattr(self._trees, name)[start[node] : start[node + 1]].tolist() if len(start) > 1 else []
         return found
+
+    def _terms(self, node: int) -> list[tuple[int, float]]:
+        linear = self._trees.linear
+        if not isinstance(linear, LinearTests):
+            return []
+        own = slice(int(linear.start[node]), int(linear.start[node + 1]))
+        return list(zip(linear.column[own].tolist(), linear.weight[own].tolist(), strict=True))
 
     def _stand_ins(self, node: int) -> list[StandIn]:
         own = self._trees.surrogates

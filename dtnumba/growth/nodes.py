@@ -41,6 +41,7 @@ class Growing(NamedTuple):
     # are too many to be kept.
     sums: np.ndarray
     room: np.ndarray  # (2,) int64
+    terms: np.ndarray  # (m, width) float64: of the sums that nodes test (see ``oblique``); width 0 where none may
     halt: np.ndarray  # (1,) int64: not 0 where growth is to stop at the next node, and what was grown will be dropped
 
 
@@ -53,6 +54,7 @@ class SubtreeKernels(NamedTuple):
     look: Any = 0  # look_at_some, divide_some and fill_some; 0: one thread grows alone
     divide: Any = 0
     fill: Any = 0  # 0 also where no tables are kept
+    offer: Any = 0  # offer_sums; 0: nodes test single columns
 
 
 class Job(NamedTuple):
@@ -120,19 +122,28 @@ def _subtree_in_hand(job, scratch):
 in_hand = _address_in_hand if COMPILED else _subtree_in_hand
 
 
-def new_growing(most_nodes: int, n_kept: int, workers: int, bounded: bool, linked: bool) -> Growing:
+def new_growing(
+    most_nodes: int, n_kept: int, workers: int, bounded: bool, linked: bool, n_terms: int = 0
+) -> Growing:
     """Allocate room for a tree of at most so many nodes; what no node touches costs no memory.
 
-    ``bounded``: nodes have ranges for their values; ``linked``: they know their parents.
+    ``bounded``: nodes have ranges for their values; ``linked``: they know their parents; ``n_terms``: numbers that say
+    the sum of a node.
     """
-    nodes, numbers, keys, sums = _columns((), most_nodes + (workers + 1) * col.CHUNK, n_kept, bounded, linked)
-    return Growing(nodes, numbers, keys, sums, np.array([0, 1], np.int64), np.zeros(1, np.int64))
+    capacity = most_nodes + (workers + 1) * col.CHUNK
+    nodes, numbers, keys, sums = _columns((), capacity, n_kept, bounded, linked)
+    terms = sparse_empty((capacity, n_terms), np.float64)
+    return Growing(nodes, numbers, keys, sums, np.array([0, 1], np.int64), terms, np.zeros(1, np.int64))
 
 
-def new_growings(most_nodes: int, n_kept: int, workers: int, bounded: bool, linked: bool) -> Growing:
+def new_growings(
+    most_nodes: int, n_kept: int, workers: int, bounded: bool, linked: bool, n_terms: int = 0
+) -> Growing:
     """Allocate room for a tree a worker; every array but ``halt`` as ``worker_part`` takes them."""
-    nodes, numbers, keys, sums = _columns((workers, 1), most_nodes + 2 * col.CHUNK, n_kept, bounded, linked)
-    return Growing(nodes, numbers, keys, sums, per_worker(workers, 2, np.int64, 0), np.zeros(1, np.int64))
+    capacity = most_nodes + 2 * col.CHUNK
+    nodes, numbers, keys, sums = _columns((workers, 1), capacity, n_kept, bounded, linked)
+    terms = sparse_empty((workers, 1, capacity, n_terms), np.float64)
+    return Growing(nodes, numbers, keys, sums, per_worker(workers, 2, np.int64, 0), terms, np.zeros(1, np.int64))
 
 
 def _columns(

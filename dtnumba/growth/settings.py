@@ -94,6 +94,7 @@ class Settings:
     signs: NDArray[np.int8] | None = None  # of the features whose effect is monotonic; None where none is
     groups: Groups | None = None  # of features that may stand on one path; None where all may
     options: Options = field(default_factory=Options)
+    sums: SumSettings | None = None  # how nodes find sums over several columns; None: they test one each
 
     def check_options(self, kind: str, n_outputs: int, criterion: Any) -> None:
         """Raise ValueError where tests and missing values as asked for do not go with the target or with the rest."""
@@ -113,6 +114,21 @@ class Settings:
         """Return the settings for twice as many features, of which the second half mirrors the first."""
         signs = None if self.signs is None else np.tile(self.signs, 2)
         return replace(self, signs=signs, groups=None if self.groups is None else self.groups.doubled())
+
+
+SEARCHES = ("soft_entropy", "oc1", "cart_lc", "lda", "ridge", "random")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SumSettings:
+    """Which sums over several columns a node tries; see ``ObliqueParams``."""
+
+    search: str
+    n_restarts: int
+    n_projections: int  # 0: as many as a node has columns, and at least ten
+    most_terms: int
+    axis_bias: float
+    scaling: str | None
 
 
 UNLIMITED = int(col.NO_LIMIT)

@@ -62,7 +62,8 @@ def check(trees: Trees, n_features: int | None = None) -> Trees:
 def _check_joins(trees: Trees, ids: np.ndarray) -> None:
     """Raise where the joins of a decision graph break an invariant. That they point forward forbids cycles."""
     _demand(len(trees.join) == trees.n_nodes, 0, f"join has {len(trees.join)} rows for {trees.n_nodes} nodes")
-    plain = trees.policy == BY_CHILD and not len(trees.surrogates.feature) and not len(trees.share) and not trees.has_sums
+    plain = trees.policy == BY_CHILD and not trees.has_sums
+    plain = plain and not len(trees.surrogates.feature) and not len(trees.share)
     _demand(trees.n_trees == 1 and plain and not trees.is_compact, 0, "a graph is one tree, and knows no parts of rows")
     _all((trees.join >= -1) & (trees.join < trees.n_nodes), ids, "join must be a node or -1")
     places = ids[trees.join >= 0]

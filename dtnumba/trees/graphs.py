@@ -176,6 +176,8 @@ def demand_plain(trees: Trees) -> None:
         raise ValueError(f"a decision graph is made of one tree, and there are {trees.n_trees}")
     if trees.is_compact:
         raise ValueError("compact() dropped what a decision graph is made of; fit the model again, and leave it whole")
+    if trees.has_sums:
+        raise ValueError("a decision graph tests one column at a node, and the tree has sums over several")
     if trees.policy != BY_CHILD or len(trees.surrogates.feature) or trees.may_stay:
         raise ValueError(
             "a decision graph sends a missing value to one child, and the tree sends it to several, by surrogates, or "

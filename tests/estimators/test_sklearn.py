@@ -40,6 +40,8 @@ from dtnumba import (
     ID3Classifier,
     MARSClassifier,
     MARSRegressor,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     RandomForestClassifier,
@@ -88,6 +90,7 @@ with warnings.catch_warnings():
         + [C50Classifier(winnow=True), DearC50(), DearC50(trials=5, rules=True)]
         + [chaid(min_parent=4, min_child=2) for chaid in (CHAIDClassifier, CHAIDRegressor)]
         + [MARSClassifier(), MARSRegressor()]
+        + [ObliqueTreeClassifier(), ObliqueTreeRegressor()]
         + [RuleSetClassifier(), DecisionListClassifier()]
         + [optimal(max_depth=2) for optimal in (OptimalTreeClassifier, OptimalTreeRegressor)],
         expected_failed_checks=expected_to_fail,

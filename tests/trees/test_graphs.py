@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.graphs import complete_tree, diagram_sizes, distinct, longest_way, rows_of
-from strategies import descriptions, examples, layout, same_trees, walk
+from strategies import SINGLE, descriptions, examples, layout, same_trees, walk
 
 from dtnumba import DecisionTreeClassifier, export, load
 from dtnumba.prediction.tree_view import TreeView
@@ -46,7 +46,7 @@ def graph_of(truth):
 
 
 @examples(60)
-@given(descriptions(depth=4).map(few_values), tables)
+@given(descriptions(kinds=SINGLE, depth=4).map(few_values), tables)
 def test_sharing_changes_no_prediction(spec, rows):
     graph = check(shared(layout(spec)), 3)
     said = view(graph).numbers(read_table(np.array(rows), "a test"))[:, 0]
@@ -54,7 +54,7 @@ def test_sharing_changes_no_prediction(spec, rows):
 
 
 @examples(60)
-@given(descriptions(depth=4).map(few_values))
+@given(descriptions(kinds=SINGLE, depth=4).map(few_values))
 def test_equal_subtrees_stand_once(spec):
     graph = shared(layout(spec))
     n_nodes = graph.n_nodes - int(np.count_nonzero(graph.join >= 0))
@@ -63,14 +63,14 @@ def test_equal_subtrees_stand_once(spec):
 
 
 @examples(60)
-@given(descriptions(depth=4))
+@given(descriptions(kinds=SINGLE, depth=4))
 def test_a_tree_without_repeats_stays_as_it_is(spec):
     tree = layout(spec)
     assert same_trees(laid_out(nodes_of(tree)), tree)
 
 
 @examples(60)
-@given(descriptions(depth=4).map(few_values))
+@given(descriptions(kinds=SINGLE, depth=4).map(few_values))
 def test_a_graph_laid_out_again_is_the_same(spec):
     graph = shared(layout(spec))
     assert same_trees(laid_out(nodes_of(graph)), graph)
@@ -203,7 +203,7 @@ def test_check_names_what_is_broken(name):
 
 
 @examples(40)
-@given(descriptions(depth=3).map(few_values), st.integers(0, 1 << 30))
+@given(descriptions(kinds=SINGLE, depth=3).map(few_values), st.integers(0, 1 << 30))
 def test_a_graph_in_which_a_join_points_elsewhere_is_refused(spec, seed):
     graph, rng = shared(layout(spec)), np.random.default_rng(seed)
     if not graph.is_graph:
@@ -237,3 +237,9 @@ def test_trees_that_are_no_graph_yet_are_refused():
             shared(tree.trees_)
     with pytest.raises(ValueError, match="compact"):
         shared(DecisionTreeClassifier().fit(X, [0, 1, 1, 0]).compact().trees_)
+
+
+def test_sums_over_several_columns_are_refused():
+    spec = {"feature": 0, "terms": [(0, 1.0, 0.0), (1, 1.0, 0.0)], "threshold": 0.5, "children": [1.0, 2.0]}
+    with pytest.raises(ValueError, match="sums over several"):
+        shared(layout(spec))

@@ -216,7 +216,7 @@ def train_tree(table: Any, outcome: Any, criterion: Any, weights: Any, settings:
         policy = BY_SHARE if settings.options.missing == "fractional" else BY_CHILD
         with expecting(predicting(table, outcome, policy)):
             if binary is not None:
-                trees = train_binary(table, target, criterion, weights, binary, outcome.width)
+                trees = train_binary(table, target, criterion, weights, binary, outcome)
                 trees = with_policy(trees, settings.options)
             else:
                 from dtnumba.growth.multiway.train import train_general

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.estimators.bases.estimator import Classifier
+from dtnumba.estimators.bases.estimator import Classifier, Regressor
 from dtnumba.estimators.bases.prunable import Prunable
 from dtnumba.prediction.tree_view import TreeView
 
@@ -130,6 +130,16 @@ class OneTree(Prunable):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of each feature in the decrease of impurity; surrogates count as far as they agree, as in R's rpart."""
         return self.check_fitted().tree_.compute_feature_importances()
+
+
+class NumberTree(OneTree, Regressor):
+    """A model of one tree of numbers."""
+
+    def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:
+        """Return the value of every row's leaf."""
+        table = self.table_of(X)
+        values = self.tree_.numbers(table, self.n_jobs)
+        return values[:, 0] if self.n_outputs_ == 1 else values
 
 
 class ClassTree(OneTree, Classifier):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dtnumba.export.reading import Columns
     from dtnumba.rules.layout import Condition
 
+_SHOWN_TERMS = 4
 _SHOWN_LEVELS = 4
 _INSTEAD = {"\n": "\u21b5", "\r": "\u21b5", "\t": " "}
 
@@ -71,6 +72,8 @@ class NodeWords:
     def ways(self, test: Test) -> list[str]:
         """Return what sends a value that is there to each child; "missing" where that is all that goes to it."""
         name, levels = self.names[test.feature], self._columns.levels[test.feature]
+        if test.terms:
+            return self._two(self._sum(test.terms), test, None)
         if test.kind == UP_TO:
             return self._two(name, test, levels)
         if test.kind == AMONG and len(test.entries) == len(levels or []):
@@ -91,6 +94,15 @@ class NodeWords:
             else:
                 found.append(f"{name} {_in(own)} {self._set(own, levels or [])}")
         return found
+
+    def _sum(self, terms: Sequence[tuple[int, float]]) -> str:
+        """Return a sum of columns in few digits, the first terms of many."""
+        shown = ""
+        for column, weight in terms[:_SHOWN_TERMS]:
+            sign = "\u2212" if weight < 0 else "+"
+            shown += f" {sign} {abs(weight):.3g}\u00b7{self.names[column]}"
+        more = f" + {len(terms) - _SHOWN_TERMS:,} more" if len(terms) > _SHOWN_TERMS else ""
+        return shown.removeprefix(" + ").removeprefix(" ") + more
 
     def _two(self, name: str, test: Test, levels: Sequence[Any] | None) -> list[str]:
         cut = test.threshold

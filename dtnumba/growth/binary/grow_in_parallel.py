@@ -73,7 +73,8 @@ def grow_tree(splitter, target, criterion, limits, n_features, n_per_output, n_r
     is_large = n_rows >= PARALLEL_ROWS and n_rows * n_features >= _PARALLEL_WORK
     workers = workers if is_large and not getattr(splitter, "grows_alone", False) else 1
     bounded, most = not is_free(limits.monotone), most_nodes(n_rows, limits)
-    growing = new_growing(most, n_kept_of(target), workers, bounded, groups is not None)
+    n_terms = getattr(splitter, "term_width", 0)
+    growing = new_growing(most, n_kept_of(target), workers, bounded, groups is not None, n_terms)
     features = feature_policy(limits, n_features, groups)
     job = Job(splitter, target, criterion, limits, growing, features, n_features, n_per_output, LikeOthers())
     scratches = new_scratch(job, n_rows, workers)

@@ -26,6 +26,7 @@ from dtnumba.growth.splitters.contract import (
     fill_table,
     keeper,
     of_keeper,
+    offer,
     release,
     score_features,
 )
@@ -85,6 +86,7 @@ def most_nodes(n_rows, limits):
 def new_scratch(job, n, workers):
     """Allocate what each worker needs for a subtree of n rows; every array has a row a worker."""
     splitter, target, limits, p = job.splitter, job.target, job.limits, job.n_features
+    n_places = p + getattr(splitter, "n_offered", 0)
     t, size, n_own = workers, target.n_stats, own_size(target, n)
     n_frontier = min(limits.max_leaves, n) + 2 if is_best_first(limits) else DEPTH_FIRST_FRONTIER
     n_per_output = max(job.n_per_output, block_size(target))
@@ -107,11 +109,11 @@ def new_scratch(job, n, workers):
         per_worker(t, n_cuts, np.float32),
     )
     candidates = Candidates(
-        per_worker(t, p),
-        per_worker(t, p),
-        per_worker(t, p),
-        per_worker(t, (p, 4), np.int64),
-        per_worker(t, (p, n_left), np.int64, col.UNKNOWN),
+        per_worker(t, n_places),
+        per_worker(t, n_places),
+        per_worker(t, n_places),
+        per_worker(t, (n_places, 4), np.int64),
+        per_worker(t, (n_places, n_left), np.int64, col.UNKNOWN),
     )
     features = per_worker(t, p, np.int64)
     features[:] = np.arange(p)
@@ -120,7 +122,7 @@ def new_scratch(job, n, workers):
         work,
         features,
         per_worker(t, p, np.int64),
-        per_worker(t, p, np.int64),
+        per_worker(t, n_places, np.int64),
         per_worker(t, n_frontier, np.int64),
         splitter.new_scratch(n, workers),
         small,
@@ -206,6 +208,7 @@ def _seek(crew, job, own_job, scratch, node):
             varying = np.int64(look(crew, job, own_job, scratch, node, n_candidates, np.int64(last), whole))
             n_candidates, last = last, last + 1
         list_drawn(job.features, scratch, n_candidates)
+        n_candidates = np.int64(offer(splitter, job, scratch, node, n_candidates))
     choose_split(job, scratch, node, n_candidates, weight)
 
 
@@ -402,6 +405,8 @@ def kernels_of(subtree, *, in_crew=False):
         kernels["small"] = grow_few_rows
     if hasattr(job.splitter, "kernel"):
         kernels["levels"] = job.splitter.kernel
+    if hasattr(job.splitter, "offer_kernel"):
+        kernels["offer"] = job.splitter.offer_kernel
     if in_crew:
         kernels |= {"look": look_at_some, "divide": divide_some}
         if getattr(job.splitter, "keeps_tables", False):

@@ -25,6 +25,7 @@ from dtnumba.runtime.records import worker_part
 from dtnumba.runtime.tasks import take_ticket
 from dtnumba.tables.floats import midpoint
 from dtnumba.trees.layout import NO_LEVELS, NO_MAP, Trees
+from dtnumba.trees.linear import AXIS_TESTS, linear_tests
 
 # Fewer rows than this are summed by one thread.
 PARALLEL_FINISH_ROWS = 20_000
@@ -47,6 +48,7 @@ class Numbered(NamedTuple):
     gain: np.ndarray  # (m,) float64
     cut: np.ndarray
     bounds: np.ndarray  # (m, 2) float64: range of the value; (m, 0) where nothing is monotonic
+    terms: np.ndarray  # (m, width) float64: of sums; width 0 where no node tests one
 
 
 @kernel
@@ -133,7 +135,25 @@ def _numbered(growing):
         np.where(inner, growing.numbers[order, col.GAIN], 0.0),
         growing.numbers[order, col.CUT],
         growing.numbers[order, col.LOWER :],
+        growing.terms[order] if growing.terms.shape[1] else growing.terms[:0],
     )
+
+
+def with_sums(columns, n_features):
+    """Return the columns of numbered nodes, sums named by a feature; their terms; and which nodes these are."""
+    is_sum = columns.feature == n_features
+    if not is_sum.any():
+        return columns, AXIS_TESTS, is_sum
+    terms = columns.terms[is_sum]
+    most, counts = (terms.shape[1] - 1) // 4, terms[:, 0].astype(np.int64)
+    is_there = np.arange(most) < counts[:, None]
+    parts = [terms[:, 1 + k * most : 1 + (k + 1) * most] for k in range(4)]
+    lengths, feature = np.zeros(len(is_sum), np.int64), columns.feature.copy()
+    lengths[is_sum] = counts
+    main = np.where(is_there, parts[3], -1.0).argmax(axis=1)
+    feature[is_sum] = parts[0][np.arange(len(counts)), main].astype(np.int32)
+    linear = linear_tests(lengths, *(part[is_there] for part in parts))
+    return columns._replace(feature=feature), linear, is_sum
 
 
 def _summarise(columns, target, criterion, splitter, width, workers):
@@ -173,13 +193,13 @@ def _levels_of(splitter, columns):
     return np.concatenate([NO_MAP, level_stop]), out[: level_stop[-1]].copy()
 
 
-def finish(growing, target, criterion, splitter, thresholds_of, width, workers):
+def finish(growing, target, criterion, splitter, thresholds_of, width, workers, n_features):
     """Return the Trees of one grown tree.
 
     ``thresholds_of(feature, last_left, first_right, cut)`` gives the thresholds of inner nodes.
     """
-    columns = _numbered(growing)
-    tests = columns.feature != col.LEAF
+    columns, linear, is_sum = with_sums(_numbered(growing), n_features)
+    tests = (columns.feature != col.LEAF) & ~is_sum
     level_start, level = NO_MAP, NO_LEVELS
     if hasattr(splitter, "is_level"):
         level_start, level = _levels_of(splitter, columns)
@@ -190,6 +210,7 @@ def finish(growing, target, criterion, splitter, thresholds_of, width, workers):
     threshold[inner] = thresholds_of(
         columns.feature[inner], columns.last_left[inner], columns.first_right[inner], columns.cut[inner]
     )
+    threshold[is_sum] = columns.cut[is_sum]
     summary = _summarise(columns, target, criterion, splitter, width, workers)
     if columns.bounds.size:
         clip_values(summary.value, columns.bounds)
@@ -211,6 +232,7 @@ def finish(growing, target, criterion, splitter, thresholds_of, width, workers):
         columns.gain,
         level_start=level_start,
         level=level,
+        linear=linear,
     )
 
 

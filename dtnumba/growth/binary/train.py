@@ -15,18 +15,24 @@ from dtnumba.growth.targets.contract import is_ranked
 if TYPE_CHECKING:
     from dtnumba.growth.settings import Settings
     from dtnumba.tables.binned_table import Features
+    from dtnumba.tables.labels import Labels, Values
     from dtnumba.tables.weights import Weights
     from dtnumba.trees.layout import Trees
 
 
 def train_binary(
-    table: Features, target: Any, criterion: Any, weights: Weights, settings: Settings, width: int
+    table: Features, target: Any, criterion: Any, weights: Weights, settings: Settings, outcome: Labels | Values
 ) -> Trees:
-    """Grow one tree of two-way tests over the rows of positive weight; ``width`` numbers say what a node holds."""
+    """Grow one tree of two-way tests over the rows of positive weight; ``target`` is what sums up the outcome."""
     counted = not weights.are_one and not is_ranked(type(target))
     made = choose_splitter(Source(table, target, weights.kept, settings, counted, in_forest=False), criterion)
+    splitter = made.splitter
+    if settings.sums is not None:
+        from dtnumba.growth.oblique.choose import with_sums
+
+        splitter = with_sums(splitter, table, outcome, weights, settings.sums)
     growing = grow_tree(
-        made.splitter,
+        splitter,
         target,
         criterion,
         limits_of(settings, weights.total),
@@ -37,7 +43,8 @@ def train_binary(
         settings.groups,
     )
     thresholds_of = thresholds_by(table, made.bins, drawn=getattr(made.splitter, "draws_thresholds", False))
-    trees: Trees = finish(growing, target, criterion, made.splitter, thresholds_of, width, settings.workers)
+    own = growing, target, criterion, made.splitter, thresholds_of
+    trees: Trees = finish(*own, outcome.width, settings.workers, table.n_features)
     return trees
 
 

@@ -30,9 +30,15 @@ def search(job, scratch, node, f, task):
 def search_levels(subtree, node, f, task):
     """Search a categorical feature at a node; see ``search``."""
     job, scratch = subtree.job, subtree.scratch
+    return search_within(job.splitter, job, scratch, node, f, task)
+
+
+@inline
+def search_within(splitter, job, scratch, node, f, task):
+    """Do what ``search_levels`` does, for a splitter of categories that stands within another."""
     if task == FIND_LEFT:
-        return _find_left(job.splitter, job, scratch, node, f)
-    return _score(job.target, job.splitter, job, scratch, node, f, task)
+        return _find_left(splitter, job, scratch, node, f)
+    return _score(job.target, splitter, job, scratch, node, f, task)
 
 
 @inline

@@ -300,7 +300,8 @@ def _task_of(plan, first, n_trees, workers):
     capacity = most_nodes(n_most, limits)
     features = feature_policy(limits, plan.n_features, settings.groups)
     bounded, n_kept = not is_free(limits.monotone), n_kept_of(plan.target)
-    growing = new_growings(capacity, n_kept, workers, bounded, settings.groups is not None)
+    n_terms = getattr(plan.splitter, "term_width", 0)
+    growing = new_growings(capacity, n_kept, workers, bounded, settings.groups is not None, n_terms)
     p = plan.n_features
     rest = plan.n_per_output, plan.small
     job = Job(plan.splitter, plan.target, plan.criterion, limits, growing, features, p, *rest)

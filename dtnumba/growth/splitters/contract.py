@@ -52,6 +52,12 @@ draws_thresholds                       (Python) whether the candidates' cuts are
 kernel                                 (Python) a kernel of its own that it calls by address, as
                                        ``job.calls.levels``; left out: there is none
 grows_small                            (Python) whether small subtrees may be grown from ``codes`` and ``rows`` alone
+
+and where candidates are no features (``oblique``):
+
+offer(job, scratch, node, n)           add to the n candidates listed; return how many these are then
+offer_kernel                           (Python) the kernel for that, called by address as ``job.calls.offer``
+n_offered, term_width                  (Python) places for such candidates, and numbers that a node keeps of its own
 """
 
 import numpy as np
@@ -129,6 +135,13 @@ def _same(splitter, codes):
 
 
 with_codes = by_type("with_codes", _same)
+
+
+def _nothing_offered(splitter, job, scratch, node, n):
+    return n
+
+
+offer = by_type("offer", _nothing_offered)
 
 
 def _no_levels(splitter, own, feature, kind, start, stop, out, at):

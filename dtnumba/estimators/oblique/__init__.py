@@ -1,0 +1,4 @@
+"""Learners whose nodes may test a weighted sum of several columns.
+
+trees  ObliqueTreeClassifier, ObliqueTreeRegressor, and the parameters of both
+"""
