@@ -16,6 +16,7 @@ from dtnumba.growth.optimal.losses.contract import BIG, leaf, spread
 from dtnumba.growth.optimal.rule import (
     ALL_TESTS,
     ENDED,
+    GO_ON,
     HALTED,
     NEXT_TEST,
     ONE_SIDE,
@@ -28,6 +29,7 @@ from dtnumba.growth.optimal.rule import (
     S_BUDGET,
     S_DEPTH,
     S_GOT,
+    S_LEVEL,
     S_LIMIT,
     S_LOW,
     S_OTHER,
@@ -273,11 +275,16 @@ def search(job, upper, budget, n_sets):
             for k in range(frames.best.shape[1]):
                 frames.best[0, k] = frames.tests[k] if k < 3 else np.int64(-1)
         return ENDED if job.halt[0] == 0 else HALTED
-    level = 0
-    _open(job, 0, depth, tests, upper, budget)
+    level = np.int64(0)
+    if budget == GO_ON:
+        level = frames.state[0, S_LEVEL]
+        frames.state[0, S_UPPER] = min(frames.state[0, S_UPPER], upper)
+    else:
+        _open(job, 0, depth, tests, upper, budget)
     while True:
         if job.halt[0] != 0 or frames.explored[0] >= n_sets:
             _bound_others(job)
+            frames.state[0, S_LEVEL] = level
             return HALTED
         state = frames.state[level]
         depth, tests = state[S_DEPTH], state[S_TESTS]
@@ -337,7 +344,7 @@ def search(job, upper, budget, n_sets):
                 level += 1
             continue
         total = state[S_GOT] + state[S_BEFORE] + rule.price
-        if state[S_GOT] < state[S_ASKED]:
+        if total < state[S_UPPER]:
             state[S_BEST], state[S_UPPER] = total, good_enough(rule, level, total)
             side = state[S_SIDE]
             for k in range(frames.best.shape[1]):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dtnumba.growth.optimal.bit_job import FEW_GROUPS, bit_job, bit_kernels
-from dtnumba.growth.optimal.rule import ENDED, S_BEST, S_BOUND
+from dtnumba.growth.optimal.rule import ALL_TESTS, ENDED, GO_ON, S_BEST, S_BOUND
 from dtnumba.growth.optimal.sorted_job import n_ways, sorted_job, sorted_kernels
 from dtnumba.growth.optimal.sorted_two_levels import R_SIZE
 from dtnumba.runtime.addresses import call_entry, compile_entries, entry_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from dtnumba.growth.optimal.columns import OrderedColumn
@@ -37,18 +40,35 @@ class Engine:
     code: Code
     explored_at: Any
     steps: int  # about how many a set of rows takes
-    is_running = ended = False
+    make_job: Callable[[], Any]
+    kernels: Callable[[Any], Any]
+    is_running = ended = has_begun = False
 
-    def with_kernels(self, kernels: Any) -> None:
-        """Compile what the search needs."""
-        codes = kernels(self.job)
+    def prepare(self) -> None:
+        """Make the memory of a search, and compile what it needs."""
+        self.job = self.make_job()
+        codes = self.kernels(self.job)
         compile_entries(codes)
         self.job = self.job._replace(two_at=entry_of(codes[0]))
         self.code = codes[1]._replace(record=self.job)
+        memory = self.job.frames if hasattr(self.job, "frames") else self.job.levels
+        self.state, self.explored_at = memory.state, memory.explored
+
+    def twin(self) -> Engine:
+        """Return the same search with memory of its own, beside this one, which may go on where it ended early."""
+        other = copy.copy(self)
+        other.prepare()
+        return other
 
     def search(self, upper: int, budget: int, steps: int, is_main: bool = True) -> None:
-        """Look for a tree that loses less than ``upper``; ``Monitor`` says besides whether the main thread waits."""
+        """Look for a tree that loses less than ``upper``; ``Monitor`` says besides whether the main thread waits.
+
+        A search of all trees that has ended early goes on.
+        """
         self.state[0, S_BEST] = MUCH
+        if budget == ALL_TESTS and self.has_begun and self.depth > 2:
+            budget = GO_ON
+        self.has_begun = budget >= ALL_TESTS
         sets = int(self.explored_at[0]) + max(_FEWEST_SETS, steps // self.steps)
         self.is_running = True
         with np.errstate(over="ignore"):  # names of sets
@@ -73,7 +93,7 @@ class BitEngine(Engine):
 
     def __init__(self, columns: list[OrderedColumn], goal: Objective, rule: TreeRule, memory: int) -> None:
         levels, n_cuts = max(rule.depth, 2), sum(column.last_code for column in columns)
-        left = demand_memory(memory, len(goal.values), n_cuts, len(goal.values) * n_cuts * (16 + levels) // 8)
+        left = demand_memory(memory, len(goal.values), n_cuts, len(goal.values) * n_cuts * (16 + 2 * levels) // 8)
         self.tests = [(j, c) for j, column in enumerate(columns) for c in range(column.last_code)]
         bits: NDArray[Any] = np.stack([columns[j].codes > c for j, c in self.tests]).view(np.uint8)
         ones, n = np.count_nonzero(bits, axis=1), bits.shape[1]
@@ -93,11 +113,11 @@ class BitEngine(Engine):
         self.n_columns, self.depth = len(kept), rule.depth
         places = _FEW_PLACES
         if rule.depth > 3:  # each place takes 32 bytes
-            places = 1 << max(8, min(left // 2 // 32, _PLACES if rule.depth == 4 else _MANY_PLACES).bit_length() - 1)
+            places = 1 << max(8, min(left // 4 // 32, _PLACES if rule.depth == 4 else _MANY_PLACES).bit_length() - 1)
         self.steps = max(1, len(kept) ** 2 * bits.shape[1] // 64)
-        self.job = bit_job(bits[kept], groups, values, goal.loss, rule, worst, places)
-        self.state, self.explored_at = self.job.frames.state, self.job.frames.explored
-        self.with_kernels(bit_kernels)
+        self.kernels = bit_kernels
+        self.make_job = lambda: bit_job(bits[kept], groups, values, goal.loss, rule, worst, places)
+        self.prepare()
 
     def tree(self) -> Tree:
         """Return the tree that was found."""
@@ -110,7 +130,7 @@ class SortedEngine(Engine):
 
     def __init__(self, columns: list[OrderedColumn], goal: Objective, rule: TreeRule, memory: int) -> None:
         levels, ways = max(rule.depth, 2), n_ways(rule)
-        cells = len(goal.values) * len(columns)
+        cells = 2 * len(goal.values) * len(columns)  # a twin may search beside
         demand_memory(
             memory, len(goal.values), len(columns), cells * (16 * levels + 8 * R_SIZE * (levels - 2) * ways + 8)
         )
@@ -120,9 +140,9 @@ class SortedEngine(Engine):
             codes, values, worst, labels = _merged(codes, values, worst, labels)
         self.n_columns, self.depth = len(columns), rule.depth
         self.steps = 2 * len(columns) ** 2 * codes.shape[1]
-        self.job = sorted_job(codes, values, goal.loss, rule, worst, labels)
-        self.state, self.explored_at = self.job.levels.state, self.job.levels.explored
-        self.with_kernels(sorted_kernels)
+        self.kernels = sorted_kernels
+        self.make_job = lambda: sorted_job(codes, values, goal.loss, rule, worst, labels)
+        self.prepare()
 
     def tree(self) -> Tree:
         """Return the tree that was found."""

@@ -15,6 +15,7 @@ from dtnumba.growth.optimal.losses.contract import BIG, spends, spread, test_pri
 from dtnumba.growth.optimal.rule import (
     ALL_TESTS,
     ENDED,
+    GO_ON,
     HALTED,
     N_PARTS,
     NEXT_TEST,
@@ -30,6 +31,7 @@ from dtnumba.growth.optimal.rule import (
     S_GOT,
     S_GOT_LOW,
     S_HEAD,
+    S_LEVEL,
     S_LOW,
     S_OWN,
     S_PHASE,
@@ -211,12 +213,17 @@ def search_sorted(job, upper, budget, n_sets):
             levels.state[0, S_BEST] = levels.two[VALUE]
             call_at(job.two_at, job, 0, 0, tests + 4)
         return ENDED if job.halt[0] == 0 else HALTED
-    level = 0
-    levels.state[0, S_OWN] = levels.state[0, S_SPENT] = 0
-    _open(job, 0, depth, tests, upper, budget)
+    level = np.int64(0)
+    if budget == GO_ON:
+        level = levels.state[0, S_LEVEL]
+        levels.state[0, S_UPPER] = min(levels.state[0, S_UPPER], upper)
+    else:
+        levels.state[0, S_OWN] = levels.state[0, S_SPENT] = 0
+        _open(job, 0, depth, tests, upper, budget)
     while True:
         if job.halt[0] != 0 or levels.explored[0] >= n_sets:
             _bound_others(job)
+            levels.state[0, S_LEVEL] = level
             return HALTED
         state = levels.state[level]
         depth, tests = state[S_DEPTH], state[S_TESTS]

@@ -69,6 +69,9 @@ class SearchLimits(NamedTuple):
     tell: Callable[[float, int, int], None] | None = None  # called with seconds, loss and bound as they get better
 
 
+AS_BEFORE = 0  # as many steps as the search before it took
+
+
 class Pass(NamedTuple):
     """One search of several."""
 
@@ -88,8 +91,12 @@ def passes(depth: int, start: str | None, *, of_bits: bool) -> list[Pass]:
     if depth <= _SHALLOW:
         between = [Pass(ALL_TESTS, 1.0, _A_WHILE), *bounds] if of_bits else []
         return [Pass(0), Pass(2), *between, Pass(ALL_TESTS)]
-    few = [Pass(0), Pass(1), Pass(2), Pass(ALL_TESTS, 1.0, _A_WHILE // 4)]
-    return [*few, Pass(4), Pass(8), *bounds, Pass(16), Pass(32), Pass(ALL_TESTS)]
+    found = [Pass(0)]
+    for budget in (1, 2, 4, 8, 16, 32):
+        found += [Pass(budget), Pass(ALL_TESTS, 1.0, AS_BEFORE)]
+        if budget == 4:
+            found += bounds
+    return [*found, Pass(ALL_TESTS)]
 
 
 def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor) -> Found:
@@ -117,37 +124,47 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
         _begin(columns, goal, limits, monitor, found)
     if searched < depth:
         _extend(columns, goal, limits, monitor, found)
-    found.explored = int(one.explored_at[0])
     found.note(monitor.seconds_of_work(), found.upper)
     return found
 
 
 def _search(one: Engine, found: Found, limits: SearchLimits, monitor: Monitor, *, is_whole: bool) -> None:
     """Search pass by pass, until the best tree is proven, or good enough, or the monitor stops it."""
+    twin: Engine | None = None
+    now, steps, is_late = one, 0, False
 
     def watch() -> int:
-        if one.is_running:
-            found.note(monitor.seconds_of_work(), min(found.upper, one.loss_so_far()))
+        if now.is_running:
+            found.note(monitor.seconds_of_work(), min(found.upper, now.loss_so_far()))
         return 0
 
-    is_late = False  # whether a search for a bound did not end, so that one for a higher bound would not, either
     for step in passes(one.depth, limits.start, of_bits=isinstance(one, BitEngine)):
         better = found.upper - (int(limits.gap * found.upper) if one.depth > 2 else 0)
         target = better if step.share == 1.0 else int(step.share * found.upper)
         if found.lower >= better or monitor.stopped:
             break
-        if target <= found.lower or (is_late and step.share < 1.0):
+        # Where a search for a bound did not end, one for a higher bound would not, either.
+        if step.share < 1.0 and (target <= found.lower or is_late):
             continue
-        halted = monitor.run_function(partial(one.search, target, step.budget, step.steps), one.job.halt, watch)
-        before = found.upper
-        if one.loss_so_far() < found.upper:
-            found.take(one.tree(), one.loss_so_far())
+        is_last = step.budget == ALL_TESTS and step.share == 1.0
+        now = one
+        if not is_last and one.has_begun:  # which shall go on later
+            twin = twin or one.twin()
+            now = twin
+            twin.has_begun = False
+        begun, before = int(now.explored_at[0]), found.upper
+        most = max(steps, _A_WHILE // 4) if step.steps == AS_BEFORE else step.steps
+        halted = monitor.run_function(partial(now.search, target, step.budget, most), now.job.halt, watch)
+        steps = (int(now.explored_at[0]) - begun) * now.steps
+        if now.loss_so_far() < found.upper:
+            found.take(now.tree(), now.loss_so_far())
         if step.budget == ALL_TESTS and is_whole:
-            found.lower = max(found.lower, _proven(one, found, target, before, limits.gap))
+            found.lower = max(found.lower, _proven(now, found, target, before, limits.gap))
         found.note(monitor.seconds_of_work(), found.upper)
-        is_late = is_late or (step.share < 1.0 and not one.ended)
-        if halted or (one.ended and step.budget == ALL_TESTS and step.share == 1.0):
+        is_late = is_late or (step.share < 1.0 and not now.ended)
+        if halted or (is_last and now.ended):
             break
+    found.explored = sum(int(each.explored_at[0]) for each in (one, twin) if each is not None)
 
 
 def _proven(one: Engine, found: Found, target: int, before: int, gap: float) -> int:

@@ -11,7 +11,7 @@ from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
 from dtnumba.growth.optimal.losses.labels import LabelCosts, ManyErrors, TwoErrors
 from dtnumba.growth.optimal.losses.message import MessageLength
 from dtnumba.growth.optimal.losses.spreads import EntropyLost, ManyGini, SquaresLost, TwoGini, WideGini
-from dtnumba.growth.optimal.rule import ALL_TESTS, S_BEST, S_BOUND, TreeRule
+from dtnumba.growth.optimal.rule import ALL_TESTS, ENDED, GO_ON, S_BEST, S_BOUND, TreeRule
 from dtnumba.growth.optimal.sorted_job import sorted_job, sorted_kernels
 from dtnumba.runtime.addresses import call_entry, entry_of
 from dtnumba.runtime.kernels import COMPILED
@@ -233,3 +233,34 @@ def test_a_halted_search_has_a_tree_and_a_bound(bits, problem, after):
         assert upper == expected
     elif min(rule.depth, rule.most) > 2:
         assert state[0, S_BOUND] <= expected
+
+
+@pytest.mark.parametrize("bits", [True, False])
+@settings(max_examples=40, deadline=None)
+@given(problem=problems(3), each=st.integers(1, 9))
+def test_a_search_goes_on_where_it_ended(bits, problem, each):
+    """A search that ends after every few sets of rows finds in the end what one in one go finds."""
+    codes, y, weight, n_classes, rule, rng = problem
+    codes = np.minimum(codes, 1) if bits else codes
+    loss, _, values, slow = loss_kind("error", y, weight, n_classes, rng)
+    rows, tests = np.ones(len(codes), bool), naive.divisions_of_codes(codes)
+    expected = naive.best_loss(rows, tests, slow, rule.depth, rule.most, rule.least, rule.price)
+    if min(rule.depth, rule.most) <= 2:
+        return  # two levels are solved in one go
+    if bits:
+        ones = codes.sum(axis=0)
+        kept = np.flatnonzero((ones >= rule.least) & (len(codes) - ones >= rule.least))
+        job, code = ready(bit_job(codes[:, kept].T.astype(np.uint8), None, values, loss, rule, NONE, 64), bit_kernels)
+        state, explored = job.frames.state, job.frames.explored
+    else:
+        job, code = ready(sorted_job(codes.T.astype(np.int32), values, loss, rule, weight), sorted_kernels)
+        state, explored = job.levels.state, job.levels.explored
+    best, budget = FAR, ALL_TESTS
+    while True:
+        with np.errstate(over="ignore"):
+            ended = call_entry(code, best, budget, int(explored[0]) + each) == ENDED
+        best, budget = min(best, int(state[0, S_BEST])), GO_ON
+        if ended:
+            break
+        assert state[0, S_BOUND] <= expected <= best
+    assert best == expected
