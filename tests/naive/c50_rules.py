@@ -206,10 +206,12 @@ class RuleMaker:
 
     def fit(self):
         g = self.g
-        labels = g.plain_labels_of(self.X) if g.costs is None else g.labels_while_weighed[0]
-        self.tree_errors = self.w[labels != self.y].sum()
-        if g.costs is not None and 2 * self.tree_errors >= self.w.sum():
-            self.tree_errors = self.dear[g.labels_while_weighed[1] != self.y].sum()
+        if g.costs is None:
+            self.tree_errors = g.root.errors()
+        else:
+            self.tree_errors = self.w[g.labels_while_weighed[0] != self.y].sum()
+            if 2 * self.tree_errors >= self.w.sum():
+                self.tree_errors = self.dear[g.labels_while_weighed[1] != self.y].sum()
         self.rate = (self.tree_errors + self.K - 1) / (self.N + self.K)
         self.all = self.candidates()
         kept = self.select(self.all)
@@ -218,7 +220,9 @@ class RuleMaker:
         for rule in self.rules:
             covered |= rule.fires(self.X)
         left = np.bincount(self.y[~covered], self.dear[~covered], self.K)
-        self.default = int(np.lexsort((-np.bincount(self.y, self.dear, self.K), -left))[0])
+        self.default = int(np.bincount(self.y, self.dear, self.K).argmax())
+        if left.max() - left[self.default] >= self.min_cases - 1e-7:  # no few cases make it another class
+            self.default = int(left.argmax())
         self.rules.sort(key=lambda rule: (rule.label, -rule.vote))
         return self
 

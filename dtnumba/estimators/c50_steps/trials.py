@@ -123,11 +123,11 @@ class Boosting:
             soft = soft_cuts(self.table, tree, self.rows.codes, weight, self.rows.is_number)
             votes = votes_of_soft_trees(self.table, tree, soft, self.workers, seen)
             return Round(tree, None, *labels_by_votes(votes), soft)
-        label, sure = labels_by_votes(votes_of_trees(self.table, tree, self.workers, seen=seen))
         if self._rule_rows is None:
-            return Round(tree, None, label, sure)
-        weighed, lost = Weighed(weight, weight, options.min_cases), float(weight[label != self.rows.codes].sum())
-        if self.costs is not None:
+            return Round(tree, None, *labels_by_votes(votes_of_trees(self.table, tree, self.workers, seen=seen)))
+        if self.costs is None:
+            weighed, lost = Weighed(weight, weight, options.min_cases), _errors_of_leaves(tree)
+        else:
             weighed, lost = self._with_costs(tree, weight)
         rules = make_rules(self._rule_rows, tree, lost, weighed, self.workers, by_utility=self.trials.by_utility)
         said = said_of(self.table, voters_of(rules, self.table.bits), self.workers)
@@ -149,6 +149,12 @@ class Boosting:
         if 2.0 * lost >= weight.sum():
             lost = float(chosen[shares.argmax(axis=1) != self.rows.codes].sum())
         return Weighed(chosen, weight, least, self.costs), lost
+
+
+def _errors_of_leaves(tree: Trees) -> float:
+    """Return the weight of the cases that are not of the class of their leaf, where they lie in parts."""
+    is_leaf = tree.feature < 0
+    return float((tree.weight[is_leaf] * (1.0 - tree.value[is_leaf].max(axis=1))).sum())
 
 
 def _shifted(

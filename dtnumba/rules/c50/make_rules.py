@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dtnumba.trees.layout import Trees
 
 _LEAST_LIFT = 0.95
+_HAIR = 1e-7  # sums of weights are compared with so much play
 THOUSAND = 1000  # parts of a vote
 
 
@@ -134,7 +135,10 @@ def _described(
     *,
     keeps_order: bool,
 ) -> Rules:
-    """Return rules as arrays: what they cover and count, and the class of rows that none covers."""
+    """Return rules as arrays: what they cover and count, and the class of rows that none covers.
+
+    That is the most frequent class, unless another one has clearly more of these rows.
+    """
     n, k, codes = rows.table.n_rows, rows.n_classes, rows.codes
     own = [found.covers.row[a:b] for a, b in pairwise(found.covers.row_start)]
     covered = np.array([weighed.counted[row].sum() for row in own])
@@ -155,7 +159,9 @@ def _described(
     lift = sure / np.maximum(prior[found.label], 1e-300)
     numbers = {"covered": covered, "correct": correct, "confidence": sure, "lift": lift, "decided": decided}
     bodies = [[tests[t] for t in body] for body in found.bodies]
-    default = int(np.lexsort((-sizes, -left))[0])
+    default, best = int(sizes.argmax()), int(left.argmax())
+    if left[best] - left[default] >= weighed.min_cases - _HAIR:
+        default = best
     return pack_rules(bodies, found.label, default, {**numbers, "prior": prior}, cuts_at)
 
 
