@@ -19,7 +19,7 @@ from dtnumba.growth.binary.grow_in_parallel import PARALLEL_ROWS
 NUMBERS = (None, True, False, 0, 1, 2, 3, 5, 10, 40, 255, 1e-9, 0.001, 0.01, 0.05, 0.1, 0.25, 0.3, 0.5, 0.75, 1.0, 2.5)
 # Drawn with the table, or set by the checks
 OF_TABLE = {"monotonic_cst", "interaction_cst", "categorical_features", "ordinal_features", "priors", "costs"}
-UNTOUCHED = {"n_jobs", "random_state", "verbose", "max_seconds", "warm_start"}
+UNTOUCHED = {"n_jobs", "random_state", "verbose", "max_seconds", "max_bytes", "warm_start"}
 # Parameters that mean the same to scikit-learn
 PEERS = {"criterion", "max_depth", "min_samples_leaf", "min_samples_split", "max_leaf_nodes", "max_features",
          "n_estimators", "random_state", "bootstrap"}  # fmt: skip
