@@ -31,6 +31,7 @@ TREES = (
     "c50",
     "multiway",
     "mars",
+    "graphs",
     "start",
     "shell",
 )

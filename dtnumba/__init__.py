@@ -9,6 +9,7 @@
 * Quinlan's learners: ID3Classifier, C45Classifier, C50Classifier.
 * Wide trees, each node split by a test of significance: CHAIDClassifier, CHAIDRegressor.
 * Sums of hinges, smooth in the large: MARSRegressor, MARSClassifier.
+* Trees whose branches join: DecisionGraphClassifier.
 * Rules as models: RuleSetClassifier, DecisionListClassifier.
 * Smaller models: the function prune, and pruners. How good a model is: validation. Written another way: export.
 * Figures of models: plot.
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from dtnumba.estimators.forest import RandomForestClassifier as RandomForestClassifier
     from dtnumba.estimators.forest import RandomForestRegressor as RandomForestRegressor
     from dtnumba.estimators.from_sklearn import from_sklearn as from_sklearn
+    from dtnumba.estimators.graphs.decision_graph import DecisionGraphClassifier as DecisionGraphClassifier
     from dtnumba.estimators.id3 import ID3Classifier as ID3Classifier
     from dtnumba.estimators.mars import MARSClassifier as MARSClassifier
     from dtnumba.estimators.mars import MARSRegressor as MARSRegressor
@@ -93,6 +95,7 @@ _HOME = {
     "C50Classifier": "estimators.c50",
     "CHAIDClassifier": "estimators.chaid",
     "CHAIDRegressor": "estimators.chaid",
+    "DecisionGraphClassifier": "estimators.graphs.decision_graph",
     "DecisionListClassifier": "estimators.decision_list",
     "DecisionTreeClassifier": "estimators.decision_tree",
     "DecisionTreeRegressor": "estimators.decision_tree",

@@ -12,6 +12,7 @@ from dtnumba import (
     C50Classifier,
     CHAIDClassifier,
     CHAIDRegressor,
+    DecisionGraphClassifier,
     DecisionListClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -106,6 +107,8 @@ KINDS = {
     "regression forest": (RandomForestRegressor(**FOREST, **CATEGORIES), "number", object),
     "extra trees": (ExtraTreesClassifier(**FOREST), "two", np.float64),
     "extra trees, numbers": (ExtraTreesRegressor(**FOREST), "both numbers", np.float64),
+    "graph": (DecisionGraphClassifier(**CATEGORIES), "labels", object),
+    "graph of a tree": (DecisionGraphClassifier(), "two", np.float64),
     "rules": (RuleSetClassifier(select=None, **CATEGORIES), "labels", object),
     "rules, votes": (RuleSetClassifier(resolve="confidence", **CATEGORIES), "labels", object),
     "decision list": (DecisionListClassifier(**CATEGORIES), "labels", object),
@@ -137,6 +140,8 @@ def fitted(name, seed=0, n=90):
         "both numbers": np.stack([z, z**2], axis=1),
     }
     params = model.get_params()
+    if name == "graph of a tree":
+        return DecisionGraphClassifier.from_tree(DecisionTreeClassifier(max_depth=6, n_jobs=1).fit(X, y == "yes")), X
     return type(model)(**params | {"n_jobs": 1} if "n_jobs" in params else params).fit(X, targets[target]), X
 
 

@@ -27,6 +27,7 @@ SHORT = {
     "c50": "C50",
     "chaid": "CHAID",
     "mars": "MARS",
+    "graph": "DecisionGraph",
     "rules": "RuleSet",
     "list": "DecisionList",
 }

@@ -12,6 +12,7 @@ mars           MARSRegressor, MARSClassifier
 spline_parameters  what they are asked for
 oblique        ObliqueTreeClassifier, ObliqueTreeRegressor
 optimal        OptimalTreeClassifier, OptimalTreeRegressor
+graphs         DecisionGraphClassifier
 rule_set       RuleSetClassifier
 decision_list  DecisionListClassifier
 from_sklearn   trees and forests of scikit-learn as models of this package

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.estimators.bases.estimator import version
+from dtnumba.growth.graphs.growing import ACTIONS
 from dtnumba.model_files.container import ModelFileError, read, write
 from dtnumba.model_files.objects import DUMPS, LOADS
 from dtnumba.model_files.values import Absent, NotStoredError, Reader, Writer
@@ -215,7 +216,19 @@ _CHAID = {
     **dict.fromkeys(("p_value_", "adjusted_p_value_", "log_p_value_", "statistic_", "df_", "df_within_"), _is_of_nodes),
     "root_tests_": _is_kind("PredictorTest"),
 }
+def _are_steps(value: Any, learned: Mapping[str, Any]) -> bool:
+    actions = learned["_actions"]
+    return isinstance(actions, np.ndarray) and actions.ndim == 1 and _is_real(value, len(actions), 6)
+
+
+def _are_actions(value: Any, learned: Mapping[str, Any]) -> bool:
+    legal = isinstance(value, np.ndarray) and value.dtype == np.int64 and value.ndim == 1
+    return legal and bool(((value >= 0) & (value < len(ACTIONS))).all())
+
+
 _RULES = {"rules_": _are_rules}
+_GRAPH = {"_actions": _are_actions, "_steps": _are_steps, "_length": lambda value, _: _is_real(value, 3)}
+_GRAPH["_of_forest"] = _is_count
 _SPLINES = {
     "splines_": _are_splines,
     "_forward": _are_hinges,
@@ -259,6 +272,7 @@ LEARNERS = {
     "C50Classifier": _Stores("c50", _SEEN | _CLASSES | _TRIALS, _NAMES | _TRIALS_AT_TIMES),
     "CHAIDClassifier": _Stores("chaid", _SEEN | _CLASSES | _TREE | _CHAID, _NAMES),
     "CHAIDRegressor": _Stores("chaid", _SEEN | _TREE | _CHAID, _NAMES),
+    "DecisionGraphClassifier": _Stores("graphs.decision_graph", _SEEN | _CLASSES | _TREE | _GRAPH, _NAMES),
     "DecisionListClassifier": _Stores("decision_list", _SEEN | _CLASSES | _RULES, _NAMES),
     "DecisionTreeClassifier": _TREE_OF_CLASSES,
     "DecisionTreeRegressor": _TREE_OF_NUMBERS,

@@ -41,12 +41,12 @@ from dtnumba.growth.optimal.train import (
     unrounded,
 )
 from dtnumba.prediction.tree_view import TreeView
-from dtnumba.pruners.engines.code_length import whole_leaf_bits
 from dtnumba.runtime.memory import machine_bytes
 from dtnumba.runtime.progress import Monitor
 from dtnumba.runtime.side_by_side import expecting
 from dtnumba.tables.categories import FROM_DTYPE
 from dtnumba.tables.weights import fixed_weights
+from dtnumba.trees.message_length import whole_leaf_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

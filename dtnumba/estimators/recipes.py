@@ -130,6 +130,8 @@ _RECIPES = [
     Recipe("OptimalTreeClassifier", "three classes", _classes(3)),
     Recipe("OptimalTreeClassifier", "two classes, by categories", _categories(2, _COLUMNS)),
     Recipe("OptimalTreeRegressor", "a number", _numbers(max_depth=2)),
+    Recipe("DecisionGraphClassifier", "numbers", _classes(3)),
+    Recipe("DecisionGraphClassifier", "categories", _categories(2, _COLUMNS)),
     Recipe("RuleSetClassifier", "classes", _classes(3)),
     Recipe("DecisionListClassifier", "two classes", _categories(2, _COLUMNS)),
 ]  # fmt: skip

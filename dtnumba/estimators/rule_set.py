@@ -156,6 +156,9 @@ class RuleSetClassifier(RuleModel):
         nodes = np.array([path.node for path in paths], np.int64)
         label = np.array([path.k for path in paths], np.int64)
         ending, root = _ending(trees)[nodes], np.asarray(trees.value[0], np.float64)
+        if trees.is_graph:
+            share = np.array([path.share for path in paths])
+            ending = np.asarray(trees.value[nodes]) * (share * trees.weight[0])[:, None]
         if not _counts_rows(trees):
             ending *= trees.n_samples[0] / trees.weight[0]
         covered, correct = ending.sum(axis=1), ending[np.arange(len(label)), label]

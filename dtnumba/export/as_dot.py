@@ -53,11 +53,15 @@ def dot(
 
 
 def _lines(told: Told, root: int, max_depth: int | None) -> Iterator[str]:
-    waiting = [(root, -1, 0, "")]
+    waiting, drawn = [(root, -1, 0, "")], set()
     while waiting:
-        node, parent, depth, condition = waiting.pop()
+        place, parent, depth, condition = waiting.pop()
+        node = place if told.joined(place) < 0 else told.joined(place)
         if parent >= 0:
             yield f"  {parent} -> {node} [label={_quoted(condition)}];"
+        if node in drawn:
+            continue
+        drawn.add(node)
         children = told.children(node)
         is_cut = bool(children) and max_depth is not None and depth >= max_depth
         parts = [told.column(node)] if children and not is_cut else []

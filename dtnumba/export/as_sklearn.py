@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.export.reading import UP_TO, ExportError, ReadTrees, codes_of, kinds_of, read_trees, refuse
+from dtnumba.trees.graphs import JOINING
 from dtnumba.trees.layout import BY_SHARE, STAYS, depths, n_entries, one_tree
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def _check(found: ReadTrees, model: Any) -> None:
         raise ExportError(
             f"{_FORMAT}: compact() dropped what nodes of scikit-learn hold; fit the model again, and convert it before"
         )
+    refuse(_FORMAT, np.flatnonzero(trees.join >= 0), JOINING, _OTHERWISE)
     kinds = kinds_of(trees)
     among = np.flatnonzero(kinds > UP_TO)
     refuse(_FORMAT, among, "they ask for categories, or for ranges; scikit-learn has one threshold a test", _OTHERWISE)

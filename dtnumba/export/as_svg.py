@@ -46,6 +46,8 @@ def svg(
 ) -> Svg:  # fmt: skip
     """Return a tree as a picture: boxes that do not overlap, and text that stays in its box.
 
+    A decision graph is drawn in columns, a box a node, and the ways of each box go on at lines that may meet.
+
     A box says what leads to it, what it says, how many rows it has, and how they divide. It is a str: write it to a
     file, or let a notebook show it.
 
@@ -72,6 +74,10 @@ def svg(
     """
     check_picture(model, "svg", tree, max_depth)
     columns = renamed(columns_of(model), feature_names, class_names)
+    if model.trees_.is_graph:
+        from dtnumba.export.pictures.layers import Layers
+
+        return Svg(Layers(model, columns, max_depth).written(_STYLE, _hue, type(model).__name__))
     return Svg(_Picture.of(PictureNodes(model, tree, max_depth, columns)).written(type(model).__name__))
 
 

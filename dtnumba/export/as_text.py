@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,6 +89,16 @@ class Told:
         first = int(self._trees.left[node])
         return list(range(first, int(self._last[node]) + 1)) if first >= 0 else []
 
+    def joined(self, place: int) -> int:
+        """Return the node that a place joins, -1 where it is a node of its own."""
+        return int(self._trees.join[place]) if self._trees.is_graph else -1
+
+    @cached_property
+    def marks(self) -> dict[int, str]:
+        """What nodes are called to which several others lead."""
+        joins = self._trees.join[self._trees.join >= 0] if self._trees.is_graph else []
+        return {int(node): f"[{k}]" for k, node in enumerate(sorted(set(joins)), 1)}
+
     def column(self, node: int) -> str:
         """Return the name of the column that a node tests."""
         return word(self._words.names[int(self._trees.feature[node])])
@@ -128,7 +139,7 @@ class Told:
         """Return how many nodes hang below a node."""
         n, level = 0, [node]
         while level:
-            level = [child for one in level for child in self.children(one)]
+            level = [child for one in level if self.joined(one) < 0 for child in self.children(one)]
             n += len(level)
         return n
 
@@ -152,6 +163,8 @@ def text(
     digits: int | None = None,
 ) -> str:
     """Return a tree as text, a line a node or a branch; rules as sentences.
+
+    Where branches of a decision graph join, a line says at which mark they go on.
 
     Parameters
     ----------
@@ -227,7 +240,12 @@ def outline(told: Told, tree: int, max_depth: int | None) -> Iterator[str]:
     waiting = [(told.roots(tree)[0], 0, "all rows")]
     while waiting:
         node, depth, condition = waiting.pop()
-        children = told.children(node)
+        joined = told.joined(node)
+        if joined >= 0:  # drawn once, where it is marked
+            condition += f": goes on at {told.marks[joined]}"
+        elif node in told.marks:
+            condition += f"  {told.marks[node]}"
+        children = told.children(node) if joined < 0 else []
         is_cut = bool(children) and max_depth is not None and depth >= max_depth
         held = plain(f"{told.contents(node)}{told.weight(node)}{told.label(node)}")  # on one line
         line = f"{'  ' * depth + condition:<{ROWS_COLUMN}} {told.rows(node):>14}  {held}"

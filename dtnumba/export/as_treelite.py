@@ -6,8 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from dtnumba.export.reading import AMONG, BY_RANGE, MAP, UP_TO, ExportError, Nodes, ReadTrees, Test, read_trees, refuse
+from dtnumba.export.reading import (
+    AMONG,
+    BY_RANGE,
+    MAP,
+    UP_TO,
+    ExportError,
+    Nodes,
+    ReadTrees,
+    Test,
+    read_trees,
+    refuse,
+)
 from dtnumba.export.replay import AskedRows, Replies
+from dtnumba.trees.graphs import JOINING
 from dtnumba.trees.layout import STAYS, n_entries
 
 
@@ -63,6 +75,7 @@ def treelite(model: Any, row_type: str = "float64") -> TreeliteModel:
     except ImportError as error:
         raise ImportError("export.treelite needs the package treelite: pip install 'dtnumba[treelite]'") from error
     found = read_trees(model, "treelite", row_type)
+    refuse("treelite", np.flatnonzero(found.trees.join >= 0), JOINING, "export the model as C, Python, SQL or ONNX")
     _refuse(found)
     return TreeliteModel(_built(library, found), found)
 

@@ -14,6 +14,7 @@ forest         many trees: rows drawn, trees grown on all workers
 optimal        the best tree of all, proven, or the best so far with a bound
 chaid          merged categories and tests by significance
 mars           terms of hinges, added and taken away
+graphs         branches that join again
 
 A room below imports the rooms above it, never the other way round.
 """

@@ -10,10 +10,10 @@ import numpy as np
 
 from dtnumba.pruners.contract import Pruner, is_number, pruner
 from dtnumba.pruners.engines.by_depth import ROUNDING
-from dtnumba.pruners.engines.code_length import test_bits
 from dtnumba.pruners.generic import numbers_of, over_each_tree
 from dtnumba.pruners.mdl import cuts_of
 from dtnumba.trees.layout import LEAF, joined, one_tree
+from dtnumba.trees.message_length import test_bits
 from dtnumba.trees.subtrees import class_weights_of, depth_levels, errors_as_leaf, postorder, rebuilt
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dtnumba.pruners.contract import Pruner, is_number, pruner
 from dtnumba.pruners.engines.by_depth import cut_where_cheaper
-from dtnumba.pruners.engines.code_length import arity_bits, dirichlet_bits, test_bits, whole_leaf_bits
+from dtnumba.trees.message_length import arity_bits, dirichlet_bits, test_bits, whole_leaf_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

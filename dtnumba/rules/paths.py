@@ -30,6 +30,7 @@ class LabelledPath(NamedTuple):
     tests: tuple[Condition, ...]
     k: int
     node: int
+    share: float = 1.0  # see Path
 
 
 def demand_tree(model: Any) -> None:
@@ -52,7 +53,7 @@ def labelled_paths(model: Any) -> list[LabelledPath]:
     if getattr(model, "adds_prior", False):
         said = with_prior(np.column_stack([said, trees.weight]), said[0])
     outcomes = outcomes_of(model, said[nodes])
-    return [LabelledPath(path.tests, int(k), path.node) for path, k in zip(paths, outcomes, strict=True)]
+    return [LabelledPath(path.tests, int(k), path.node, path.share) for path, k in zip(paths, outcomes, strict=True)]
 
 
 class Path(NamedTuple):
@@ -60,6 +61,38 @@ class Path(NamedTuple):
 
     node: int
     tests: tuple[Condition, ...]
+    share: float = 1.0  # of all rows: in a graph, rows that join divide below as all rows of that node do
+
+
+_MOST_PATHS = 200_000
+
+
+def demand_few_paths(trees: Trees) -> None:
+    """Raise ValueError where a graph has more ways to its leaves than can be written down."""
+    if not trees.is_graph:
+        return
+    ways, last = [0] * trees.n_nodes, last_children(trees)
+    for node in range(trees.n_nodes - 1, -1, -1):
+        own = range(int(trees.left[node]), int(last[node]) + 1) if trees.feature[node] != LEAF else ()
+        ways[node] = sum(ways[child] for child in own) or 1
+    if ways[0] > _MOST_PATHS:
+        raise ValueError(
+            f"rules: the graph has {ways[0]:,} ways to its leaves, and a rule is one of them; write it as text, DOT, "
+            "C, Python, SQL or JSON, which say each node once, or fit it with max_depth"
+        )
+
+
+def _sent(trees: Trees) -> NDArray[np.float64]:
+    """Return for each place which share of its parent's rows comes there."""
+    came = np.asarray(trees.weight, np.float64).copy()
+    joins = np.flatnonzero(trees.join >= 0)
+    np.subtract.at(came, trees.join[joins], trees.weight[joins])
+    share, last = np.ones(trees.n_nodes), last_children(trees)
+    for node in np.flatnonzero(trees.feature != LEAF).tolist():
+        own = slice(int(trees.left[node]), int(last[node]) + 1)
+        total = came[own].sum()
+        share[own] = came[own] / total if total > 0 else 1.0 / (own.stop - own.start)
+    return share
 
 
 def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
@@ -81,7 +114,8 @@ def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
             "rules test one column at a time, and this tree has tests of sums over several: fit it with max_terms=1, "
             "or read the tree itself (export.text)"
         )
-    last = last_children(trees)
+    demand_few_paths(trees)
+    last, sent = last_children(trees), _sent(trees) if trees.is_graph else None
     found: list[Path] = []
     waiting: list[Path] = [Path(0, ())]
     while waiting:
@@ -93,7 +127,14 @@ def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
         if trees.missing_left[node] == STAYS:
             found.append(Path(node, (*path.tests, _staying(trees, node, n_levels))))
         children = range(int(last[node]), int(trees.left[node]) - 1, -1)
-        waiting += [Path(child, (*path.tests, test_of(trees, node, child, n_levels))) for child in children]
+        waiting += [
+            Path(
+                child,
+                (*path.tests, test_of(trees, node, child, n_levels)),
+                path.share if sent is None else path.share * float(sent[child]),
+            )
+            for child in children
+        ]
     return found
 
 

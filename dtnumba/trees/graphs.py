@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+JOINING = "branches join there, and a tree's do not"  # why what is for trees refuses a graph
 # Ragged columns, what a Question calls their entries, and their types.
 _ENTRIES: tuple[tuple[str, str, Any], ...] = (
     ("cut", "cuts", np.float64),
@@ -145,6 +146,20 @@ def question_at(trees: Trees, node: int) -> Question:
     return Question(int(trees.feature[node]), float(trees.threshold[node]), int(trees.missing_left[node]), **found)
 
 
+def ways_to(question: Question, x: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the number of the child that each of many values goes to, missing ones too."""
+    parts: dict[str, Any] = {}
+    for name, part, dtype in _ENTRIES:
+        entries = getattr(question, part)
+        parts[f"{name}_start"] = np.array([0, len(entries)]) if entries else np.zeros(1, np.int64)
+        parts[name] = np.array(entries, dtype)
+    leaf = Trees.of_leaves(1, 1)
+    missing = np.array([question.missing], np.uint8)
+    return np.asarray(
+        ways_of(leaf._replace(threshold=np.array([question.threshold]), missing_left=missing, **parts), 0, x)
+    )
+
+
 def nodes_of(trees: Trees) -> GraphNodes:
     """Return the nodes of a tree or a graph, each once."""
     demand_plain(trees)
@@ -170,6 +185,12 @@ def nodes_of(trees: Trees) -> GraphNodes:
     return GraphNodes(tests, children, **columns, sent=sent, cuts_at=trees.cuts_at)
 
 
+def may_join(trees: Trees) -> bool:
+    """Tell whether a graph can be made of a tree: a row goes one way, and the nodes still hold their rows."""
+    is_one_way = trees.policy == BY_CHILD and not len(trees.surrogates.feature) and not trees.may_stay
+    return is_one_way and trees.n_trees == 1 and not trees.is_compact and not trees.has_sums
+
+
 def demand_plain(trees: Trees) -> None:
     """Raise ValueError where trees have what a graph cannot hold."""
     if trees.n_trees != 1:
@@ -178,6 +199,11 @@ def demand_plain(trees: Trees) -> None:
         raise ValueError("compact() dropped what a decision graph is made of; fit the model again, and leave it whole")
     if trees.has_sums:
         raise ValueError("a decision graph tests one column at a node, and the tree has sums over several")
+    if trees.has_sums:
+        raise ValueError(
+            "nodes of a decision graph test one column each, and this tree has tests of sums over several; fit it with "
+            "max_terms=1"
+        )
     if trees.policy != BY_CHILD or len(trees.surrogates.feature) or trees.may_stay:
         raise ValueError(
             "a decision graph sends a missing value to one child, and the tree sends it to several, by surrogates, or "
@@ -262,6 +288,20 @@ class Replication(NamedTuple):
     n_rows_repeated: int  # rows that learned such a repeat apart from those of the first one
     weight_repeated: float
     largest: tuple[tuple[int, int], ...]  # of repeats: how often a subtree stands there, and its nodes; largest first
+
+
+def replicated(model: Any) -> Replication:
+    """Return how many subtrees of a fitted tree are repeats of others, and what they cost in nodes and rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of one tree.
+
+    """
+    if not hasattr(model, "check_fitted") or not hasattr(type(model), "trees_"):
+        raise TypeError(f"model={model!r}: must be a fitted estimator of one tree")
+    return replication(model.check_fitted().trees_)
 
 
 def replication(trees: Trees) -> Replication:

@@ -355,7 +355,8 @@ def decreases(trees: Trees, n_columns: int) -> np.ndarray:
     """
     inner = np.flatnonzero(trees.feature != LEAF)
     tree = np.searchsorted(trees.root, inner, side="right") - 1
-    decrease = trees.weight[inner] * trees.gain[inner] / trees.weight[trees.root[tree]]
+    whole = trees.weight[trees.root[tree]]
+    decrease = trees.weight[inner] * trees.gain[inner] / np.where(whole > 0.0, whole, 1.0)  # a diagram counts no rows
     cells = trees.n_trees * n_columns
     place, worth = tree * n_columns + trees.feature[inner], decrease
     if isinstance(trees.linear, LinearTests):

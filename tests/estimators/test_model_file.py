@@ -48,6 +48,12 @@ CASES = {
     ],
     "CHAIDClassifier": [({"min_parent": 6, "min_child": 3}, MIXED, Y)],
     "CHAIDRegressor": [({"min_parent": 6, "min_child": 3}, MIXED, Z)],
+    "DecisionGraphClassifier": [
+        ({}, X, Y),
+        ({"method": "merge", "costs": [[0, 1, 2], [3, 0, 1], [2, 2, 0]]}, MIXED, Y),
+        ({"method": "oblivious", "class_weight": "balanced"}, MIXED, Y),
+        ({}, np.zeros((4, 1)), [1, 2, 1, 2]),
+    ],
     "DecisionListClassifier": [({}, X, Y), ({"max_tests": 1}, MIXED, Y)],
     "DecisionTreeClassifier": [
         ({}, X, Y),

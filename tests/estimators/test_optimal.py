@@ -11,10 +11,10 @@ from naive import optimal as naive
 import dtnumba
 from dtnumba import DecisionTreeClassifier, OptimalTreeClassifier, OptimalTreeRegressor
 from dtnumba.growth.optimal import train
-from dtnumba.pruners.engines import code_length
-from dtnumba.pruners.engines.code_length import whole_leaf_bits
 from dtnumba.pruners.mdl import MDL
+from dtnumba.trees import message_length
 from dtnumba.trees.check import check
+from dtnumba.trees.message_length import whole_leaf_bits
 from dtnumba.trees.subtrees import depth_levels
 
 
@@ -152,7 +152,7 @@ def test_the_shortest_message(table, depth, most, least):
     is_leaf = model.trees_.feature < 0
     counts = model.trees_.value[:, : len(classes)] * model.trees_.weight[:, None]
     labels = 1.0 + whole_leaf_bits(counts[is_leaf])
-    tests = (~is_leaf).sum() + code_length.test_bits(model.trees_, leaves, X.shape[1], cuts.astype(float)).sum()
+    tests = (~is_leaf).sum() + message_length.test_bits(model.trees_, leaves, X.shape[1], cuts.astype(float)).sum()
     assert model.loss_ == pytest.approx(labels.sum(), rel=1e-9)
     assert model.objective_ == pytest.approx(labels.sum() + tests, rel=1e-9)
     assert model.is_optimal_
@@ -176,7 +176,7 @@ def test_no_pruned_tree_takes_fewer_bits():
         trees = grown.trees_
         is_leaf = trees.feature < 0
         bits = 1.0 + whole_leaf_bits(trees.value[is_leaf] * trees.weight[is_leaf, None])
-        tests = (~is_leaf).sum() + code_length.test_bits(trees, depth_levels(trees), 5, np.array(cuts, float)).sum()
+        tests = (~is_leaf).sum() + message_length.test_bits(trees, depth_levels(trees), 5, np.array(cuts, float)).sum()
         assert best.objective_ <= bits.sum() + tests + 1e-6
     assert best.n_leaves_ > 2
 

@@ -30,6 +30,7 @@ from dtnumba import (
     C50Classifier,
     CHAIDClassifier,
     CHAIDRegressor,
+    DecisionGraphClassifier,
     DecisionListClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -92,7 +93,8 @@ with warnings.catch_warnings():
         + [MARSClassifier(), MARSRegressor()]
         + [ObliqueTreeClassifier(), ObliqueTreeRegressor()]
         + [RuleSetClassifier(), DecisionListClassifier()]
-        + [optimal(max_depth=2) for optimal in (OptimalTreeClassifier, OptimalTreeRegressor)],
+        + [optimal(max_depth=2) for optimal in (OptimalTreeClassifier, OptimalTreeRegressor)]
+        + [DecisionGraphClassifier(method=method) for method in ("mml", "merge", "oblivious")],
         expected_failed_checks=expected_to_fail,
     )
 

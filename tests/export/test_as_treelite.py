@@ -12,7 +12,7 @@ NOT = {
     *("tree, two outputs", "intervals", "ranges", "multiway", "fractional", "fractional, a number", "surrogates"),
     *("c50", "c50, costs", "c50, trials", "c50, trials, float32"),
     *("surrogates, numbers", "id3", "c45", "c45, float32", "c45, laplace", "chaid", "chaid, a number", "decision list"),
-    *("forest, fractional", "forest, surrogates"),
+    *("forest, fractional", "forest, surrogates", "graph", "graph of a tree"),
     *("forest, fractional, hard", "forest, multiway", "forest, two outputs", "rules", "rules, votes"),
 }
 

@@ -14,12 +14,12 @@ import dtnumba
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, prune, pruners
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.pruners.engines.binomial_bound import binomial_upper
-from dtnumba.pruners.engines.code_length import arity_bits, dirichlet_bits, whole_leaf_bits
 from dtnumba.pruners.error_based import extra_errors
 from dtnumba.pruners.registry import PRUNERS
 from dtnumba.tables.costs import LeastCost
 from dtnumba.trees.check import check
 from dtnumba.trees.layout import joined, one_tree
+from dtnumba.trees.message_length import arity_bits, dirichlet_bits, whole_leaf_bits
 from dtnumba.trees.subtrees import cut_below, depth_levels
 
 K = 3

@@ -94,7 +94,7 @@ def test_of_many_variables_no_test_and_no_term_is_spare():
     paths = labelled_paths(tree)
     space, terms = dnf.space_of([[test._replace(missing=False) for test in tests] for tests, *_ in paths], lambda j: 0)
     assert len(space.variables) > dnf.MOST_VARIABLES
-    positive, negative = ([t for t, (_, k, _) in zip(terms, paths, strict=True) if k == side] for side in (1, 0))
+    positive, negative = ([t for t, (_, k, *_) in zip(terms, paths, strict=True) if k == side] for side in (1, 0))
     found = dnf.shortest(space, positive, negative)
     assert dnf.computes(space, found, positive, negative)
     for term in found:

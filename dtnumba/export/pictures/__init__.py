@@ -9,6 +9,7 @@ report        data, score, confusion, importances, the shape of trees, pruning
 charts        bars, columns, lines and tables of a report
 rule_table    rules as a table of a page
 notebook      a model in a notebook
+layers        decision graphs in columns, lines that meet
 picture_nodes  the nodes of one tree, for pictures that do not move
 text_widths   how wide a text is, and the same cut short
 """

@@ -12,8 +12,9 @@ from dtnumba.export.pictures.facts import parameters_of
 from dtnumba.export.pictures.page_parts import table_of_facts
 from dtnumba.export.pictures.words import clean, number, share
 from dtnumba.export.replay import places_of
+from dtnumba.export.text_styles.summary import repeats_of
 from dtnumba.tables.cells import values_of
-from dtnumba.trees.layout import BY_SHARE, LEAF, depths
+from dtnumba.trees.layout import BY_SHARE, LEAF, depths, nodes_at
 from dtnumba.trees.subtrees import depth_levels, nested_sums
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _shape(model: Any) -> list[str]:
     trees = None if hasattr(model, "rules_") else getattr(model, "trees_", None)
     if trees is None:
         return []
-    is_leaf = trees.feature == LEAF
+    is_leaf = (trees.feature == LEAF) & (nodes_at(trees, np.arange(trees.n_nodes)) == np.arange(trees.n_nodes))
     by_depth = np.bincount(depths(trees)[is_leaf])
     found = [
         card("Leaves by depth", columns(by_depth.tolist(), [str(d) for d in range(len(by_depth))], "depth", "leaves"))
@@ -149,7 +150,8 @@ def _shape(model: Any) -> list[str]:
         counts = np.bincount(power)
         labels = [f"{1 << k:,}" if k == 0 else f"{1 << k:,}+" for k in range(len(counts))]
         found.append(card("Leaves by rows", columns(counts.tolist(), labels, "rows, by powers of two", "leaves")))
-    return found
+    repeats = repeats_of(model)
+    return found + ([card("Repeats", note(repeats[0] + "."))] if repeats else [])
 
 
 class PruningCurve(NamedTuple):
@@ -169,7 +171,9 @@ def pruning_curve(model: Any, table: Table, targets: NDArray[Any]) -> PruningCur
     is_one = not hasattr(model, "forest_") and targets.shape[1] == 1 and model.label_rule is None
     if trees is None or not is_one or trees.is_compact or trees.n_nodes == 1:
         return None
-    if trees.policy == BY_SHARE or trees.may_stay:  # rows that do not end in one leaf have no place in all subtrees
+    if (
+        trees.policy == BY_SHARE or trees.may_stay or trees.is_graph
+    ):  # rows that do not end in one leaf have no place in all subtrees
         return None
     levels = depth_levels(trees)
     at = links_of(trees, impurity_risk(trees), levels).at

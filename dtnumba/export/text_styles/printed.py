@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.export.reading import AMONG, BY_RANGE, UP_TO, ExportError, Nodes, codes_of
+from dtnumba.export.reading import AMONG, BY_RANGE, UP_TO, ExportError, Nodes, codes_of, refuse
 from dtnumba.tables.floats import AtFloats
+from dtnumba.trees.graphs import JOINING
 from dtnumba.trees.layout import LEAF, last_children, node_values, one_tree
 from dtnumba.trees.subtrees import class_weights_of
 
@@ -66,6 +67,7 @@ class Printed:
                 f"{caller}: compact() dropped the rows, weights and impurities of the nodes of this "
                 f"{type(model).__name__}, which it shows; {self.instead}, or before compact()"
             )
+        refuse(caller, np.flatnonzero(self.trees.join >= 0), JOINING, self.instead)
         self.names = [plain(name) for name in (columns.names if names is None else names)]
         self.levels = [None if one is None else [plain(level) for level in one] for one in columns.levels]
         self.classes = None if columns.classes is None else [[plain(one) for one in own] for own in columns.classes]

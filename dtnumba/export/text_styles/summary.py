@@ -11,6 +11,7 @@ from dtnumba.export.reading import ExportError, ReadTrees, read
 from dtnumba.export.text_styles.competing import Competition
 from dtnumba.export.text_styles.printed import Printed, plain
 from dtnumba.export.text_styles.rpart_summary import RpartSummary
+from dtnumba.trees.graphs import may_join, replication
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,16 +56,18 @@ def summary(
     if not isinstance(found, ReadTrees):
         return f"{_title(model)}\n\n{text(model)}"
     names = feature_names_of(feature_names, len(found.columns.names)) or found.columns.names
-    if hasattr(model, "tree_") and not found.trees.is_compact and len(found.columns.sizes) == 1:
+    is_plain = hasattr(model, "tree_") and not found.trees.is_compact and not found.trees.is_graph
+    if is_plain and len(found.columns.sizes) == 1:
         printed = Printed(found, model, names=names)
         if not len(printed.with_more_children()):
             rows = None if X is None else Competition(printed, X, y, sample_weight)
-            return "\n".join(RpartSummary(printed, digits, rows).lines(table)) + "\n"
+            lines = RpartSummary(printed, digits, rows).lines(table)
+            return "\n".join([*lines, *repeats_of(model)]) + "\n"
     if X is not None:
         raise ExportError(
             "summary: rows are looked at again for trees of two children a node and of one output; leave out X and y"
         )
-    lines = [_title(model), *_facts(model), *_importances(model, names)]
+    lines = [_title(model), *_facts(model), *repeats_of(model), *_importances(model, names)]
     if hasattr(model, "tree_"):
         lines += ["", text(model, max_depth=SHOWN_DEPTH, feature_names=feature_names).rstrip("\n")]
     return "\n".join(lines) + "\n"
@@ -76,12 +79,34 @@ def _title(model: Any) -> str:
 
 def _facts(model: Any) -> list[str]:
     if hasattr(model, "tree_"):
-        return [f"{model.n_leaves_:,} leaves, {model.n_nodes_:,} nodes, depth {model.depth_}"]
+        return [f"{model.n_leaves_:,} leaves, {model.n_nodes_:,} nodes, depth {model.depth_}", *_message(model)]
     trees = model.trees_
     sizes = np.diff(trees.root)
     found = [f"{trees.n_trees:,} trees of {int(sizes.min()):,} to {int(sizes.max()):,} nodes"]
     score = getattr(model, "oob_score_", None)
     return found if score is None else [*found, f"out-of-bag score {float(score):.4f}"]
+
+
+def repeats_of(model: Any) -> list[str]:
+    """Return how much of a tree stands there twice, in words; nothing where nothing does."""
+    trees = getattr(model, "trees_", None)
+    if trees is None or trees.n_trees > 1 or trees.is_graph or not may_join(trees):
+        return []
+    found = replication(trees)
+    if not found.n_repeats:
+        return []
+    n, more = found.n_repeats, f"{found.n_nodes_repeated:,} nodes, learned from {found.n_rows_repeated:,} rows"
+    return [f"{n:,} subtree{'s are repeats' if n > 1 else ' is a repeat'}: {more}"]
+
+
+def _message(model: Any) -> list[str]:
+    """Return the bits of a decision graph and of the labels that it says."""
+    length = getattr(model, "message_length_", None)
+    if length is None:
+        return []
+    parts = ", ".join(f"{name} {getattr(length, name):.1f}" for name in ("structure", "tests", "data"))
+    n = model.n_joins_
+    return [f"{n:,} join{'s' * (n != 1)}, message of {length.total:.1f} bits: {parts}"]
 
 
 def _importances(model: Any, names: Sequence[str]) -> list[str]:

@@ -12,5 +12,5 @@ raised_subtree_errors        errors of a subtree with all rows of its parent, fo
 recount                      trees that were changed, counted anew with their rows
 collapse                     subtrees that err no less than a leaf would
 c50                          what C5.0 does beyond that
-binomial_bound, code_length  bounds on the chance of an error; bits that describe a tree
+binomial_bound  bounds on the chance of an error
 """
