@@ -5,6 +5,7 @@
 * One tree whose tests may be sums over several columns: ObliqueTreeClassifier, ObliqueTreeRegressor.
 * Many trees, of rows drawn at random: RandomForestClassifier, RandomForestRegressor.
 * Many trees, of random thresholds: ExtraTreesClassifier, ExtraTreesRegressor.
+* Many trees whose tests may be sums over several columns: ObliqueForestClassifier, ObliqueForestRegressor.
 * Trees that are proven best: OptimalTreeClassifier, OptimalTreeRegressor.
 * Quinlan's learners: ID3Classifier, C45Classifier, C50Classifier.
 * Wide trees, each node split by a test of significance: CHAIDClassifier, CHAIDRegressor.
@@ -77,6 +78,8 @@ if TYPE_CHECKING:
     from dtnumba.estimators.mars import MARSClassifier as MARSClassifier
     from dtnumba.estimators.mars import MARSRegressor as MARSRegressor
     from dtnumba.estimators.model_file import load as load
+    from dtnumba.estimators.oblique.forests import ObliqueForestClassifier as ObliqueForestClassifier
+    from dtnumba.estimators.oblique.forests import ObliqueForestRegressor as ObliqueForestRegressor
     from dtnumba.estimators.oblique.trees import ObliqueTreeClassifier as ObliqueTreeClassifier
     from dtnumba.estimators.oblique.trees import ObliqueTreeRegressor as ObliqueTreeRegressor
     from dtnumba.estimators.optimal import OptimalTreeClassifier as OptimalTreeClassifier
@@ -106,6 +109,8 @@ _HOME = {
     "ID3Classifier": "estimators.id3",
     "MARSClassifier": "estimators.mars",
     "MARSRegressor": "estimators.mars",
+    "ObliqueForestClassifier": "estimators.oblique.forests",
+    "ObliqueForestRegressor": "estimators.oblique.forests",
     "ObliqueTreeClassifier": "estimators.oblique.trees",
     "ObliqueTreeRegressor": "estimators.oblique.trees",
     "ModelFileError": "model_files.container",

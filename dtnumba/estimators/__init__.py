@@ -10,7 +10,7 @@ c50_steps      its trials, rules and winnowing, and what they say of rows
 chaid          CHAIDClassifier, CHAIDRegressor
 mars           MARSRegressor, MARSClassifier
 spline_parameters  what they are asked for
-oblique        ObliqueTreeClassifier, ObliqueTreeRegressor
+oblique        ObliqueTree and ObliqueForest, for classes and for numbers
 optimal        OptimalTreeClassifier, OptimalTreeRegressor
 graphs         DecisionGraphClassifier
 rule_set       RuleSetClassifier

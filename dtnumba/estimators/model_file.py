@@ -283,6 +283,8 @@ LEARNERS = {
     "ID3Classifier": _Stores("id3", _SEEN | _CLASSES | _TREE, _NAMES),
     "MARSClassifier": _Stores("mars", _SEEN | _CLASSES | _SPLINES | _LOGISTIC, _NAMES | {"cv_rsq_": _is_array}),
     "MARSRegressor": _Stores("mars", _SEEN | _SPLINES | _SQUARES, _NAMES | {"cv_rsq_": _is_array}),
+    "ObliqueForestClassifier": _FOREST_OF_CLASSES._replace(module="oblique.forests"),
+    "ObliqueForestRegressor": _FOREST_OF_NUMBERS._replace(module="oblique.forests"),
     "ObliqueTreeClassifier": _TREE_OF_CLASSES._replace(module="oblique.trees"),
     "ObliqueTreeRegressor": _TREE_OF_NUMBERS._replace(module="oblique.trees"),
     "OptimalTreeClassifier": _Stores("optimal", _SEEN | _CLASSES | _TREE | _PROVEN, _NAMES),

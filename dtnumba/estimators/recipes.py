@@ -124,6 +124,8 @@ _RECIPES = [
     Recipe("CHAIDRegressor", "a number", _categories(0, 3)),
     Recipe("MARSClassifier", "classes", _classes(3, max_degree=2)),
     Recipe("MARSRegressor", "a number", _numbers(max_degree=2)),
+    Recipe("ObliqueForestClassifier", "two classes", _classes(2)),
+    Recipe("ObliqueForestRegressor", "a number", _numbers()),
     Recipe("ObliqueTreeClassifier", "two classes", _classes(2)),
     Recipe("ObliqueTreeRegressor", "a number", _numbers()),
     Recipe("OptimalTreeClassifier", "two classes", _classes(2)),

@@ -41,6 +41,8 @@ from dtnumba import (
     ID3Classifier,
     MARSClassifier,
     MARSRegressor,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
     ObliqueTreeClassifier,
     ObliqueTreeRegressor,
     OptimalTreeClassifier,
@@ -75,7 +77,12 @@ def expected_to_fail(estimator):
         reason = "knots and GCV count rows, so a row twice is two rows, and a row of weight two is one"
     elif type(estimator) is C50Classifier and estimator.winnow:
         reason = "every other row of a class is in the half that winnowing grows on, whatever rows weigh"
-    elif type(estimator) not in {RandomForestClassifier, RandomForestRegressor}:
+    elif type(estimator) not in {
+        RandomForestClassifier,
+        RandomForestRegressor,
+        ObliqueForestClassifier,
+        ObliqueForestRegressor,
+    }:
         return {}
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
 
@@ -92,6 +99,7 @@ with warnings.catch_warnings():
         + [chaid(min_parent=4, min_child=2) for chaid in (CHAIDClassifier, CHAIDRegressor)]
         + [MARSClassifier(), MARSRegressor()]
         + [ObliqueTreeClassifier(), ObliqueTreeRegressor()]
+        + [forest(n_estimators=3) for forest in (ObliqueForestClassifier, ObliqueForestRegressor)]
         + [RuleSetClassifier(), DecisionListClassifier()]
         + [optimal(max_depth=2) for optimal in (OptimalTreeClassifier, OptimalTreeRegressor)]
         + [DecisionGraphClassifier(method=method) for method in ("mml", "merge", "oblivious")],

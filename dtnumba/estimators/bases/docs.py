@@ -22,7 +22,7 @@ def documented(cls: Class) -> Class:
     """
     own = inspect.cleandoc(cls.__doc__ or "")
     setattr(cls, _KEPT, own)  # what classes derived from it build upon
-    sources = GrowthParams, getattr(cls, "_tree_class", object), cls
+    sources = GrowthParams, getattr(cls, "_described_like", object), getattr(cls, "_tree_class", object), cls
     described = {name: lines for source in sources for name, lines in _described(source, _PARAMETERS).items()}
     lines = [_with_default(described[one.name], one.default) for one in fields(cls) if one.name in described]
     head = min((own.partition(f"\n\n{name}\n")[0] for name in ("Parameters", "Attributes", "Examples")), key=len)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dtnumba.estimators.bases.docs import documented
+from dtnumba.estimators.bases.fit import Learner
 from dtnumba.estimators.bases.one_tree import ClassTree, NumberTree
 from dtnumba.estimators.bases.parameters import (
     CLASS_WEIGHT,
@@ -99,6 +100,7 @@ class ObliqueParams(ModelProtocol):
     prune: Any = redeclared("prune", None)  # noqa: RUF009
 
     # What growth reads of trees of single columns, and these have not got
+    splitter: ClassVar[str] = "best"
     numeric_split: ClassVar[str] = "threshold"
     use_surrogate: ClassVar[int] = 0
     surrogate_style: ClassVar[int] = 0
@@ -126,8 +128,8 @@ class ObliqueParams(ModelProtocol):
         return replace(settings, sums=sums)
 
 
-class ObliqueTree(DecisionTree):
-    """One tree that grows as ObliqueParams say."""
+class ObliqueLearner(Learner):
+    """What fits of oblique trees and forests ask first."""
 
     search: str
     n_restarts: int | None
@@ -157,7 +159,7 @@ class ObliqueTree(DecisionTree):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class ObliqueTreeClassifier(ObliqueTree, ClassTree, ObliqueParams):
+class ObliqueTreeClassifier(ObliqueLearner, DecisionTree, ClassTree, ObliqueParams):
     """A tree for classes whose nodes may test a weighted sum of several columns.
 
     Parameters
@@ -194,7 +196,7 @@ class ObliqueTreeClassifier(ObliqueTree, ClassTree, ObliqueParams):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class ObliqueTreeRegressor(ObliqueTree, NumberTree, ObliqueParams):
+class ObliqueTreeRegressor(ObliqueLearner, DecisionTree, NumberTree, ObliqueParams):
     """A tree for numbers whose nodes may test a weighted sum of several columns.
 
     Parameters

@@ -20,11 +20,12 @@ from dtnumba.runtime.kernels import by_class, by_having, inline
 from dtnumba.runtime.memory import sparse_empty
 from dtnumba.runtime.threads.board import add_to, hint, look_at
 from dtnumba.trees.layout import NO_LEVELS, NO_MAP, Trees
+from dtnumba.trees.linear import AXIS_TESTS, linear_tests
 from dtnumba.trees.sparse_rows import SparseValues
 
 # Nodes of an arena; more trees than fit are grown in another round.
 ARENA_BYTES = 1 << 33
-_NODE_BYTES = 80
+_NODE_BYTES, _TERM_BYTES = 80, 32
 # How often a tree looks whether its turn has come, each time some 30 ns, before it is placed out of turn. A forest of
 # large trees takes a third of its time to be put in order: 100 trees of 100k rows 0.3 s, 1,000 of ten nodes 3 ms.
 LOOKS, LOOKS_A_NODE = 1000, 64
@@ -44,15 +45,15 @@ class Ends(NamedTuple):
 class Arena(NamedTuple):
     """Finished trees, end to end, mostly in the order of their tickets; a tree that no longer fits ends it.
 
-    Of the three rows of ``used``, ``start`` and ``stop``, one is about nodes, one about levels, one about shares.
+    The four rows of ``used``, ``start`` and ``stop`` are about nodes, levels, shares and terms of sums.
     """
 
     done: np.ndarray  # (1,) int64: trees that have their place
     full: np.ndarray  # (1,) int64: not 0 once a tree did not fit
     mixed: np.ndarray  # (1,) int64: not 0 once a tree did not wait for its turn
-    used: np.ndarray  # (3, 1) int64: how many have a place
-    start: np.ndarray  # (3, n_trees) int64: the first of each tree
-    stop: np.ndarray  # (3, n_trees) int64: where those of each tree end; 0 nodes of one without a place
+    used: np.ndarray  # (4, 1) int64: how many have a place
+    start: np.ndarray  # (4, n_trees) int64: the first of each tree
+    stop: np.ndarray  # (4, n_trees) int64: where those of each tree end; 0 nodes of one without a place
     ints: np.ndarray  # (4, capacity) int32: feature, left, right, rows
     missing_left: np.ndarray  # (capacity,) uint8
     floats: np.ndarray  # (4, capacity) float64: threshold, gain, weight, impurity
@@ -62,6 +63,8 @@ class Arena(NamedTuple):
     share: np.ndarray  # float64
     level_stop: np.ndarray  # (capacity,) int64, or empty where no feature is a category
     level: np.ndarray  # int32
+    term_stop: np.ndarray  # (capacity,) int64, or empty where no node tests a sum
+    terms: np.ndarray  # (terms, 4) float64: column, weight, what stands in, share
 
 
 @inline
@@ -82,13 +85,13 @@ def _take_place(arena, ticket, amounts, halt):
     if n_looks >= most:
         add_to(arena.mixed, 1)  # all has to be put in order then, so that nobody waits any more
     has_room = True
-    for k, length in enumerate((len(arena.missing_left), len(arena.level), len(arena.share))):
+    for k, length in enumerate((len(arena.missing_left), len(arena.level), len(arena.share), len(arena.terms))):
         arena.start[k, ticket] = add_to(arena.used[k], amounts[k])
         has_room = has_room and arena.start[k, ticket] + amounts[k] <= length
     if not has_room:
         add_to(arena.full, 1)  # and the turn ends here, so that no tree is placed that waits for its own
         return np.int64(-1)
-    for k in range(3):
+    for k in range(4):
         arena.stop[k, ticket] = arena.start[k, ticket] + amounts[k]
     add_to(arena.done, 1)
     return arena.start[0, ticket]
@@ -101,9 +104,11 @@ def put_away(task, ticket, splitter, target, scratch, room, growing):
     m = number_nodes(nodes, order, left, room.ids[2])
     n_levels = list_levels_of_tree(splitter, scratch, room, nodes, order, left, m)
     n_shares = count_shares(target, splitter, nodes, order, m, scratch.work)
-    at = _take_place(arena, ticket, (m, n_levels, n_shares), growing.halt)
+    n_terms = count_terms(splitter, growing, order, left, m)
+    at = _take_place(arena, ticket, (m, n_levels, n_shares, n_terms), growing.halt)
     if at < 0:
         return
+    put_terms(splitter, arena, growing, order, left, m, (at, arena.start[3, ticket]))
     if len(arena.level_stop) > 0:  # of a tree without a category, too: its neighbours may have some
         first_level = arena.start[1, ticket]
         for k in range(n_levels):
@@ -132,11 +137,11 @@ def put_away(task, ticket, splitter, target, scratch, room, growing):
         buffers, place = (work, room.seen), (arena, end, at + k)
         end = _describe(target, criterion, splitter, summary, k, known, buffers, place)
         if not is_leaf:
-            feature = nodes[node, col.FEATURE]
+            feature = named_feature(splitter, growing, node)
             threshold = growing.numbers[node, col.CUT] if nodes[node, col.FIRST_RIGHT] != NOTHING else np.inf
             if n_levels > 0 and room.level_stop[k] > (room.level_stop[k - 1] if k > 0 else 0):
                 threshold = np.nan
-            elif not task.ends.drawn:
+            elif not task.ends.drawn and feature == nodes[node, col.FEATURE]:  # else of a sum, which has its cut
                 threshold = _threshold(task.ends, feature, nodes[node, col.LAST_LEFT], nodes[node, col.FIRST_RIGHT])
         arena.ints[0, at + k], arena.ints[3, at + k] = feature, stop - start
         arena.ints[1, at + k] = col.LEAF if is_leaf else at + left[k]
@@ -195,6 +200,63 @@ list_levels_of_tree = by_having("note_levels", _list_levels, _no_levels)
 
 
 @inline
+def _count_terms(splitter, growing, order, left, m):
+    """Return how many terms the sums of a tree have."""
+    count = np.int64(0)
+    for k in range(m):
+        if left[k] >= 0 and growing.nodes[order[k], col.FEATURE] == splitter.n_features:
+            count += np.int64(growing.terms[order[k], 0])
+    return count
+
+
+@inline
+def _put_terms(splitter, arena, growing, order, left, m, places):
+    """Write the terms of a tree's sums behind one another."""
+    (first, at), most = places, (growing.terms.shape[1] - 1) // 4
+    for k in range(m):
+        if left[k] >= 0 and growing.nodes[order[k], col.FEATURE] == splitter.n_features:
+            terms = growing.terms[order[k]]
+            for j in range(np.int64(terms[0])):
+                for part in range(4):
+                    arena.terms[at, part] = terms[1 + part * most + j]
+                at += 1
+        arena.term_stop[first + k] = at
+
+
+@inline
+def _heaviest(splitter, growing, node):
+    """Return the feature that a node is named by: of a sum the column of which it is most."""
+    feature = np.int64(growing.nodes[node, col.FEATURE])
+    if feature == splitter.n_features:
+        terms, most, best = growing.terms[node], (growing.terms.shape[1] - 1) // 4, 0
+        for j in range(1, np.int64(terms[0])):
+            if terms[1 + 3 * most + j] > terms[1 + 3 * most + best]:
+                best = j
+        feature = np.int64(terms[1 + best])
+    return feature
+
+
+@inline
+def _no_terms(splitter, growing, order, left, m):
+    return np.int64(0)
+
+
+@inline
+def _nothing_put(splitter, arena, growing, order, left, m, places):
+    pass
+
+
+@inline
+def _own_feature(splitter, growing, node):
+    return np.int64(growing.nodes[node, col.FEATURE])
+
+
+count_terms = by_having("offer", _count_terms, _no_terms)
+put_terms = by_having("offer", _put_terms, _nothing_put)
+named_feature = by_having("offer", _heaviest, _own_feature)
+
+
+@inline
 def _threshold(ends, feature, last_left, first_right):
     """Halfway between the values on both sides, and never on the right neighbour: ``finish.midpoint`` of one pair."""
     if first_right == NOTHING:
@@ -213,9 +275,9 @@ def n_levels_kept(splitter, n_rows):
     return n_rows * 64 if hasattr(splitter, "note_levels") else 0
 
 
-def new_arena(capacity, n_trees, width, most_levels, *, lists_shares=False):
+def new_arena(capacity, n_trees, width, most_levels, *, lists_shares=False, most_terms=0):
     """Allocate room for trees of at most ``capacity`` nodes; what no node touches costs no memory."""
-    start, stop = np.zeros((3, n_trees), np.int64), np.zeros((3, n_trees), np.int64)
+    start, stop = np.zeros((4, n_trees), np.int64), np.zeros((4, n_trees), np.int64)
     nodes = max(capacity, min(n_trees * capacity, ARENA_BYTES // (_NODE_BYTES + (0 if lists_shares else 8 * width))))
     levels = max(most_levels, min(n_trees * most_levels, ARENA_BYTES // 4))
     shares = min(nodes * width, ARENA_BYTES // 12) if lists_shares else 0
@@ -227,14 +289,16 @@ def new_arena(capacity, n_trees, width, most_levels, *, lists_shares=False):
             share_stop = sparse_empty(nodes if lists_shares else 0, np.int64)
             share_class, share = sparse_empty(shares, np.int32), sparse_empty(shares, np.float64)
             level_stop, level = sparse_empty(nodes if levels else 0, np.int64), sparse_empty(levels, np.int32)
+            n_terms = max(capacity * most_terms, min(nodes * most_terms, ARENA_BYTES // _TERM_BYTES))
+            term_stop, terms = sparse_empty(nodes if n_terms else 0, np.int64), sparse_empty((n_terms, 4), np.float64)
             break
         except MemoryError:  # some systems refuse even to promise so much
             if nodes == capacity and levels == most_levels and shares <= nodes:
                 raise
             nodes, levels, shares = max(capacity, nodes // 2), max(most_levels, levels // 2), shares // 2
-    (done, full, mixed), used = (np.zeros(1, np.int64) for _ in range(3)), np.zeros((3, 1), np.int64)
+    (done, full, mixed), used = (np.zeros(1, np.int64) for _ in range(3)), np.zeros((4, 1), np.int64)
     places, shares = (done, full, mixed, used, start, stop), (share_stop, share_class, share)
-    return Arena(*places, ints, missing_left, floats, value, *shares, level_stop, level)
+    return Arena(*places, ints, missing_left, floats, value, *shares, level_stop, level, term_stop, terms)
 
 
 def n_finished(arena):
@@ -277,7 +341,16 @@ def _in_order(arena, n_trees):
         share=ordered(arena.share, 2),
         level_stop=shifted(arena.level_stop, 1),
         level=ordered(arena.level, 1),
+        term_stop=shifted(arena.term_stop, 3),
+        terms=ordered(arena.terms, 3, 0),
     )
+
+
+def _sums_of(arena, m, n_terms):
+    """Return the sums that nodes of the finished trees test."""
+    if n_terms == 0:
+        return AXIS_TESTS
+    return linear_tests(np.diff(arena.term_stop[:m], prepend=0), *arena.terms[:n_terms].T.copy())
 
 
 def trees_of_arena(arena):
@@ -285,7 +358,7 @@ def trees_of_arena(arena):
     n_trees = n_finished(arena)
     arena = _in_order(arena, n_trees)
     root = np.concatenate([[0], arena.stop[0, :n_trees]])
-    m, n_levels, n_shares = (int(stops[n_trees - 1]) if n_trees else 0 for stops in arena.stop)
+    m, n_levels, n_shares, n_terms = (int(stops[n_trees - 1]) if n_trees else 0 for stops in arena.stop)
     ints, floats, value = arena.ints[:, :m], arena.floats[:, :m], arena.value[:m]
     if len(arena.share_stop):
         starts = np.concatenate([[0], arena.share_stop[:m]])
@@ -308,4 +381,5 @@ def trees_of_arena(arena):
         floats[1],
         level_start=np.concatenate([NO_MAP, arena.level_stop[:m]]) if n_levels else NO_MAP,
         level=arena.level[:n_levels] if n_levels else NO_LEVELS,
+        linear=_sums_of(arena, m, n_terms),
     )

@@ -289,8 +289,9 @@ def _end_of_round(first, n_trees):
 
 
 def _arena_of(plan, task, n_trees):
-    most, most_levels, lists_shares = task.room.ids.shape[-1], task.room.levels.shape[-1], is_wide(type(plan.target))
-    return new_arena(most, n_trees, plan.width, most_levels, lists_shares=lists_shares)
+    most, most_levels = task.room.ids.shape[-1], task.room.levels.shape[-1]
+    own = {"lists_shares": is_wide(type(plan.target)), "most_terms": getattr(plan.splitter, "most_terms", 0)}
+    return new_arena(most, n_trees, plan.width, most_levels, **own)
 
 
 def _task_of(plan, first, n_trees, workers):
@@ -337,6 +338,13 @@ def _task_of(plan, first, n_trees, workers):
         n_small,
         first,
         last,
-        new_arena(capacity, last - first, plan.width, most_levels, lists_shares=is_wide(type(plan.target))),
+        new_arena(
+            capacity,
+            last - first,
+            plan.width,
+            most_levels,
+            lists_shares=is_wide(type(plan.target)),
+            most_terms=getattr(plan.splitter, "most_terms", 0),
+        ),
         np.zeros(1, np.int64),
     )

@@ -129,6 +129,10 @@ def plan_forest(
     if binary is not None:
         made = choose_splitter(Source(table, target, weights.kept, binary, counted, in_forest=True), criterion)
         splitter, drawn = made.splitter, getattr(made.splitter, "draws_thresholds", False)
+        if settings.sums is not None:
+            from dtnumba.growth.oblique.choose import with_sums
+
+            splitter = with_sums(splitter, table, outcome, fixed_weights(None, n), settings.sums)
         ends = Ends(made.bins.low, made.bins.high, made.bins.first_code, drawn)
     else:
         from dtnumba.growth.forest.grow_multiway import plan_general

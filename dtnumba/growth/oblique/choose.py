@@ -10,8 +10,8 @@ from dtnumba.growth.oblique.searches.oc1 import OC1
 from dtnumba.growth.oblique.searches.responses import ClassResponses, responses_of
 from dtnumba.growth.oblique.searches.soft_entropy import SoftEntropy
 from dtnumba.growth.oblique.searches.soft_loss import ClassLoss, NumberLoss
-from dtnumba.growth.oblique.searches.sparse_sums import RandomSums
-from dtnumba.growth.oblique.splitter import ObliqueSplitter
+from dtnumba.growth.oblique.searches.sparse_sums import MOST_DRAWN, RandomSums
+from dtnumba.growth.oblique.splitter import ObliqueLevelSplitter, ObliqueSplitter
 from dtnumba.tables.cells import cells_of, values_of
 
 MOST_COLUMNS = 100  # that a search looks at in a node: the best by themselves
@@ -61,13 +61,16 @@ def with_sums(splitter, table, outcome, weights, settings):
     p, nominal = table.n_features, getattr(table, "nominal", None)
     is_number = np.ones(p, np.uint8) if nominal is None else (~np.asarray(nominal)).astype(np.uint8)
     most_terms = min(settings.most_terms, int(is_number.sum()), MOST_COLUMNS)
+    if settings.search == "random":
+        most_terms = min(most_terms, MOST_DRAWN)
     if most_terms < 2:
         return splitter
     search = _MAKERS[settings.search](responses_of(outcome, weights), settings)
     left = np.array([0, 1], np.uint8)
     own = p, MOST_COLUMNS, most_terms, float(settings.axis_bias), _SCALINGS[settings.scaling], table.n_rows, left
-    cells = dense_cells(table)
-    return ObliqueSplitter(splitter, cells, search, is_number, *own)
+    codes = getattr(splitter, "codes", np.zeros((0, 0), np.uint8))
+    kind = ObliqueLevelSplitter if hasattr(splitter, "note_levels") else ObliqueSplitter
+    return kind(splitter, dense_cells(table), search, is_number, *own, codes)
 
 
 def dense_cells(table):

@@ -20,6 +20,7 @@ from dtnumba.growth.splitters.contract import (
     divide_share,
     finish_division,
     keeper,
+    note_levels,
     of_keeper,
     prepare_division,
     score_features,
@@ -91,6 +92,7 @@ class ObliqueSplitter(NamedTuple):
     scaling: int  # of columns, see ``node_columns``
     n_table_rows: int
     left: np.ndarray  # what a side says: 0 right, 1 left
+    codes: np.ndarray  # of the splitter within, which forests ask for; empty where it has none
 
     @property
     def kernel(self):
@@ -193,3 +195,15 @@ class ObliqueSplitter(NamedTuple):
         buffer = of_keeper(self.inner, scratch.own.inner).buffer
         numbers = keeper(self.inner)
         return np.int64(divide_by_level(numbers, start, stop, scratch.own.sides, np.int64(0), self.left, buffer))
+
+
+@kernel_type
+class ObliqueLevelSplitter(ObliqueSplitter):
+    """A splitter of sums around one of categories, which says what went left where trees are made side by side."""
+
+    __slots__ = ()
+
+    def note_levels(self, own, feature, kind, start, stop, out, at):
+        if feature == self.n_features:
+            return at
+        return note_levels(self.inner, own.inner, feature, kind, start, stop, out, at)

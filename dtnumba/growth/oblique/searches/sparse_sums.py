@@ -14,7 +14,7 @@ from dtnumba.runtime import rng
 from dtnumba.runtime.kernels import kernel_type
 
 FEWEST_SUMS = 10  # sums a node
-_MOST_DRAWN = 8  # columns of a sum
+MOST_DRAWN = 8  # columns of a sum
 
 
 @kernel_type
@@ -28,7 +28,7 @@ class RandomSums(NamedTuple):
 
     def find_few(self, splitter, job, scratch, node, d, total):
         own, stream = scratch.own, stream_of(job, node)
-        n_sums, most = self.n_sums if self.n_sums > 0 else max(d, FEWEST_SUMS), min(d, splitter.most_terms, _MOST_DRAWN)
+        n_sums, most = self.n_sums if self.n_sums > 0 else max(d, FEWEST_SUMS), min(d, splitter.most_terms, MOST_DRAWN)
         for q in range(n_sums):
             key, m, at = rng.mix(stream, q), np.int64(2), 0
             while m < most and rng.uniform(rng.mix(key, at)) < 0.5:  # every further column by the flip of a coin

@@ -1,0 +1,86 @@
+"""Oblique forests: many trees whose nodes may test a weighted sum of several columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from dtnumba.estimators.bases.docs import documented
+from dtnumba.estimators.bases.forest_parameters import FOREST_CLASS_WEIGHT, ForestParams
+from dtnumba.estimators.bases.parameters import (
+    COSTS,
+    MAX_FEATURES,
+    PRIORS,
+    criterion_for,
+    one_of,
+    parameter,
+    yes_or_no,
+)
+from dtnumba.estimators.forest import ForestClassifier, ForestRegressor
+from dtnumba.estimators.oblique.trees import (
+    ObliqueLearner,
+    ObliqueParams,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
+)
+from dtnumba.growth.settings import SEARCHES
+
+_OF_FORESTS = ForestParams.__dataclass_fields__
+
+
+def _again(name: str) -> Any:
+    return field(default=_OF_FORESTS[name].default, metadata=_OF_FORESTS[name].metadata)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ObliqueForestParams(ObliqueParams):
+    """Parameters of oblique forests: those of oblique trees, and those of ForestParams that go with them."""
+
+    n_estimators: int = field(default=100, metadata=_OF_FORESTS["n_estimators"].metadata, kw_only=False)
+    search: str = parameter("random", one_of(*SEARCHES))
+    bootstrap: bool = yes_or_no(True)
+    replace: bool = yes_or_no(True)
+    max_samples: int | float | None = _again("max_samples")
+    oob_score: Any = _again("oob_score")  # noqa: RUF009  a field
+    warm_start: bool = yes_or_no(False)
+    max_bins: int | None = _again("max_bins")
+    verbose: Any = _again("verbose")  # noqa: RUF009
+    max_seconds: float | None = _again("max_seconds")
+
+    importance: ClassVar[str] = "impurity"
+    _described_like: ClassVar[Any] = ForestParams
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class ObliqueForestClassifier(ObliqueLearner, ForestClassifier, ObliqueForestParams):
+    """A random forest for classes whose nodes may test a weighted sum of several columns.
+
+    Parameters
+    ----------
+    max_features : int, share, "sqrt", "log2" or None
+        Features drawn at each node: as candidates, and for the sums.
+    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None
+        As in RandomForestClassifier, and so are priors, costs and voting.
+    voting : "soft" or "hard"
+        Average the shares of the classes, or count the trees' votes for their labels.
+
+    """
+
+    criterion: Any = parameter("gini", criterion_for("classes"))  # noqa: RUF009  a field
+    max_features: int | float | str | None = parameter("sqrt", MAX_FEATURES)
+    class_weight: Any = parameter(None, FOREST_CLASS_WEIGHT)  # noqa: RUF009
+    priors: Any = parameter(None, PRIORS)  # noqa: RUF009
+    costs: Any = parameter(None, COSTS)  # noqa: RUF009
+    voting: str = parameter("soft", one_of("soft", "hard"))
+    _tree_class: ClassVar[Any] = ObliqueTreeClassifier
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class ObliqueForestRegressor(ObliqueLearner, ForestRegressor, ObliqueForestParams):
+    """A random forest for numbers whose nodes may test a weighted sum of several columns."""
+
+    criterion: Any = parameter("squared_error", criterion_for("numbers"))  # noqa: RUF009
+    max_features: int | float | str | None = parameter(1.0, MAX_FEATURES)
+    _tree_class: ClassVar[Any] = ObliqueTreeRegressor
