@@ -1,4 +1,4 @@
-"""C5.0 on tables of a folder (``--data``): single trees, against c50py, and the memory that a fit takes."""
+"""C5.0 on tables of a folder (``--data``): trees, trials and rules, against c50py, and the memory that a fit takes."""
 
 import sys
 import tracemalloc
@@ -34,6 +34,29 @@ def small_tables(options):
     checked = f"slowest {slowest}: {times[slowest]}; leaves: " + ", ".join(f"{n} {m.n_leaves_}" for n, m in tables)
     job = f"C5.0, one fit, mean over {len(jobs)} tables of fewer than {MOST_ROWS:,} rows"
     return [at_most(options, job, "-", f"{mean * 1e3:.3g} ms", mean, 0.02, checked, unit=" s")]
+
+
+def committees(options):
+    """Time ten trials of one table, and the rules of two."""
+    if not has_data(options):
+        return []
+    rows = []
+    for name, params, target in (
+        ("adult", {"trials": 10}, 0.8), ("adult", {"rules": True}, 1.5), ("letter", {"rules": True}, 1.5),
+    ):  # fmt: skip
+        X, y, nominal = labelled(options.data, name)
+        model = C50Classifier(categorical_features=nominal, **params)
+
+        def fit(model=model, X=X, y=y):
+            return model.fit(X, y)
+
+        found = fit()
+        demand(found.errors_ < (1.0 - np.bincount(y).max() / len(y)) * len(y), f"{name}: worse than one class")
+        time_of = in_turns({name: fit}, {name: options.repeats})[name]
+        job = f"C5.0, {name} {len(y):,}, " + ", ".join(f"{key}={value}" for key, value in params.items())
+        checked = f"sizes {found.sizes_}"
+        rows.append(at_most(options, job, "-", str(time_of), time_of.median, target, checked, unit=" s"))
+    return rows
 
 
 def against_c50py(options):
@@ -88,4 +111,4 @@ def table_bytes(table):
 
 
 if __name__ == "__main__":
-    main(__doc__, [small_tables, against_c50py, memory])
+    main(__doc__, [small_tables, committees, against_c50py, memory])

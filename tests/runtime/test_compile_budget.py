@@ -85,7 +85,7 @@ KEPT = {
     "RandomForestClassifier": 140,
     "RandomForestRegressor": 157,
     "C45Classifier": 127,
-    "C50Classifier": 127,
+    "C50Classifier": 149,  # 127 before branches on trial were told from what changes: 4.6 s of CPU instead of 4.5
     "OptimalTreeClassifier": 57,
 }
 

@@ -100,7 +100,7 @@ class ClassSums(NamedTuple):
             code = np.uint64(codes[np.uint64(rows[i])])
             held[code >> _WORD_BITS] |= _ONE << (code & _IN_WORD)
             if not is_one_output:
-                add_row(self, grown, sums, code, i, weights[i])
+                add_row(self, grown, sums, np.int64(code), np.int64(i), weights[i])
             elif one:
                 sums[code, np.uint64(classes[i])] += 1.0
             else:

@@ -44,12 +44,6 @@ def keep_lost(work, place):
 
 
 @inline
-def forget_lost(work, place):
-    """Forget which cases lack values at a place and below it."""
-    work.changes.n_lost[0] = work.state.lost_mark[place]
-
-
-@inline
 def _part(work, weight, share):
     """Return the part of a case that a child of such a share gets."""
     return max((weight * share + work.grain) - work.grain, work.least) if weight > 0.0 and share > 0.0 else 0.0
@@ -61,14 +55,6 @@ def _child_of(work, node, at):
     cells = work.cells
     start = cells.offset + np.int64(work.trees.feature[node]) * cells.column_step
     return child_number(work.trees, node, np.float64(cells.flat[start + work.cases.row[at] * cells.row_step]))
-
-
-@inline
-def _ask_for(work, node, at):
-    """Ask for the value of a listed case that will be looked at soon."""
-    cells = work.cells
-    start = cells.offset + np.int64(work.trees.feature[node]) * cells.column_step
-    prefetch(work.lines, np.uint64(0), np.uint64(start + work.cases.row[at] * cells.row_step))
 
 
 @inline
@@ -110,8 +96,10 @@ def _deal(work, node, start, stop, used):
     fan, n_missing = np.int64(work.trees.right[node] - work.trees.left[node] + 1), np.int64(0)
     for v in range(fan):
         parts[v], ends[v] = 0.0, 0
+    cells, column = work.cells, np.int64(work.trees.feature[node]) * work.cells.column_step
     for i in range(start, stop):
-        _ask_for(work, node, min(i + AHEAD, stop - 1))
+        ahead = cells.offset + column + cases.row[min(i + AHEAD, stop - 1)] * cells.row_step
+        prefetch(work.lines, np.uint64(0), np.uint64(ahead))
         child = _child_of(work, node, i)
         cases.child[i] = child
         if child >= 0:
@@ -168,40 +156,28 @@ def _deal_parts(work, node, start, stop, lost, lost_end):
                     ends[v] = _write(work, ends[v], changes.lost_row[i], before, then)
 
 
-@inline
-def _enter(work, place, start, stop):
-    work.state.trial[place, 0], work.state.trial[place, 1], work.state.trial[place, 2] = start, stop, -1
-
-
-@inline
-def _weigh_changed(work, node, start, stop):
-    """Write what the classes of a node weigh with its changes."""
-    sums, counted, cases = work.scratch.sums, work.state.counted[node], work.cases
-    for k in range(len(sums)):
-        sums[k] = counted[k]
-    for i in range(start, stop):
-        sums[cases.class_of[cases.row[i]]] += cases.weight[i] - work.changes.before[i]
-    weigh(cases, sums, sums)
-
-
 @outlined
 def cost_on_trial(work, place, branch, most):
     """Return the expected errors of a branch in the place of its parent, whose children are listed; -1: no room.
 
     What is more than ``most`` need not be known: then it is infinite.
     """
-    trees, state, scratch = work.trees, work.state, work.scratch
+    trees, cases, state, scratch = work.trees, work.cases, work.state, work.scratch
     stack, small, sums, total, top = scratch.stack, scratch.small, scratch.sums, 0.0, 1
     first, used = _list_siblings(work, place, branch)
     if used < 0:
         return -1.0
     stack[0] = branch
-    _enter(work, branch, first, used)
+    state.trial[branch, 0], state.trial[branch, 1], state.trial[branch, 2] = first, used, -1
     while top > 0:
         at = stack[top - 1]
         node, start, stop = state.final[at], state.trial[at, 0], state.trial[at, 1]
         if state.trial[at, 2] < 0:  # nothing is known of it yet
-            _weigh_changed(work, node, start, stop)
+            for k in range(len(sums)):
+                sums[k] = state.counted[node, k]
+            for i in range(start, stop):
+                sums[cases.class_of[cases.row[i]]] += cases.weight[i] - work.changes.before[i]
+            weigh(cases, sums, sums)
             if top > 1 and is_pooled(work, sums):
                 for k in range(len(sums)):
                     small[top - 2, k] += sums[k]
@@ -218,7 +194,8 @@ def cost_on_trial(work, place, branch, most):
                 return -1.0
             left = np.int64(trees.left[node])
             for v in range(trees.right[node] - left + 1):
-                _enter(work, left + v, scratch.fill[v], scratch.ends[v])
+                trial = state.trial[left + v]
+                trial[0], trial[1], trial[2] = scratch.fill[v], scratch.ends[v], -1
             for k in range(len(sums)):
                 small[top - 1, k] = 0.0
             # Those of the children are listed one behind the other: what is listed below one goes behind the last

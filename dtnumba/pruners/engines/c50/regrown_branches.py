@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.pruners.engines.c50.branch_on_trial import cost_on_trial, forget_lost, keep_lost
+from dtnumba.pruners.engines.c50.branch_on_trial import cost_on_trial, keep_lost
 from dtnumba.pruners.engines.c50.pooled_errors import (
     Changes,
     PooledPruning,
@@ -113,11 +113,11 @@ def _decide(work, place):
             return np.int64(_FULL)
     if leaf <= min(branch, kept) + allowed:
         state.is_leaf[node] = True
-        forget_lost(work, place)
+        work.changes.n_lost[0] = state.lost_mark[place]  # nobody asks for those at the place and below it any more
     elif branch <= kept + allowed:
         gains = _CLEARLY_MORE * weight_in(state.counts[state.final[big]]) < weight
         anew = gains and state.may_regrow[place] and work.regrows
-        forget_lost(work, place)
+        work.changes.n_lost[0] = state.lost_mark[place]
         state.final[place], state.phase[place], state.may_regrow[place] = state.final[big], FRESH, False
         return np.int64(_REGROW if anew else -1)
     else:
