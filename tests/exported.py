@@ -23,6 +23,10 @@ from dtnumba import (
     ID3Classifier,
     MARSClassifier,
     MARSRegressor,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     RandomForestClassifier,
@@ -127,10 +131,18 @@ SPLINES = {
     "splines, classes": (MARSClassifier(missing="indicator", max_degree=2, max_terms=9), "labels", np.float64),
 }
 
+# Models whose tests are sums over several columns, which most formats do not say
+SUMS = {
+    "sums": (ObliqueTreeClassifier(search="lda", max_depth=3), "two", np.float64),
+    "sums, a number": (ObliqueTreeRegressor(search="ridge", max_depth=3), "number", np.float64),
+    "forest of sums": (ObliqueForestClassifier(n_estimators=2, max_depth=3, random_state=0), "two", np.float64),
+    "forest of sums, a number": (ObliqueForestRegressor(n_estimators=2, max_depth=3), "number", np.float64),
+}
+
 
 def fitted(name, seed=0, n=90):
     """Return a fitted model and rows to ask it about."""
-    model, target, dtype = (KINDS | VOTING | SPLINES)[name]
+    model, target, dtype = (KINDS | VOTING | SPLINES | SUMS)[name]
     X, y, z = table(seed, n, 0.0 if name == "no missing" else 0.1, dtype)
     targets = {
         "labels": y,
@@ -145,7 +157,7 @@ def fitted(name, seed=0, n=90):
     return type(model)(**params | {"n_jobs": 1} if "n_jobs" in params else params).fit(X, targets[target]), X
 
 
-assert {type(model) for model, _, _ in (KINDS | SPLINES).values()} >= {
+assert {type(model) for model, _, _ in (KINDS | SPLINES | SUMS).values()} >= {
     getattr(dtnumba, name) for name in dtnumba.__all__ if name.endswith(("Classifier", "Regressor"))
 }, "every learner is exported"
 

@@ -10,6 +10,7 @@ splitters      the best split of a node on numbers
 categories     the best split of a node on categories
 binary         two children a node: the fast growth of CART, and of the trees of forests
 multiway       any number of children: C4.5, ID3, missing-value policies, intervals, ranges
+oblique        tests on sums over several columns, beside those of one column
 forest         many trees: rows drawn, trees grown on all workers
 optimal        the best tree of all, proven, or the best so far with a bound
 chaid          merged categories and tests by significance
