@@ -112,7 +112,7 @@ def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
     if trees.has_sums:
         raise ValueError(
             "rules test one column at a time, and this tree has tests of sums over several: fit it with max_terms=1, "
-            "or read the tree itself (export.text)"
+            "or look at the tree itself (export.svg)"
         )
     demand_few_paths(trees)
     last, sent = last_children(trees), _sent(trees) if trees.is_graph else None
