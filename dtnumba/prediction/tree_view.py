@@ -213,7 +213,11 @@ class TreeView:
 
     @cached_property
     def _packed(self) -> Any:
-        return pack(self.walked, self.max_depth) if self.walked.is_binary else None
+        return pack(self.walked, self.max_depth) if self._is_binary else None
+
+    @cached_property
+    def _is_binary(self) -> bool:
+        return self.walked.is_binary  # looks at every node
 
     @cached_property
     def _ids(self) -> NDArray[np.int64]:
@@ -237,7 +241,7 @@ class TreeView:
 
     def _walk(self, table: Table, value_of_node: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
         """Return ``says[leaf]`` for the leaf of every row; ``says`` has 8 bytes a node."""
-        if table.n_rows == 1 and "_packed" not in vars(self):  # a tree that is asked once, as in leave-one-out
+        if table.n_rows == 1 and self._is_binary:
             leaf = leaf_of_one(table, self.walked)
             if leaf is not None:
                 return value_of_node[leaf : leaf + 1]

@@ -146,20 +146,23 @@ def answers_of(table, trees, packed, values, workers, tree=0):
 
 
 def leaf_of_one(table, trees):
-    """Return the leaf of a table's only row, walked in Python in a few microseconds; None where that may take long.
+    """Return the leaf of a table's only row in a binary tree, walked in Python; None where that may take long.
 
-    Packing a tree takes a hundred times as long, which a tree that is asked once does not pay back.
+    A few microseconds: to hand a task over takes longer, and to pack a tree a hundred times as long.
     """
-    if table.cells is None or not trees.is_binary:
+    if table.cells is None:
         return None
     node, cells = 0, table.cells
+    value, start, apart = cells.flat.item, cells.offset, cells.column_step
+    feature, threshold = trees.feature.item, trees.threshold.item
+    left, missing_left = trees.left.item, trees.missing_left.item
     for _ in range(_FEW_STEPS):
-        feature = trees.feature[node]
-        if feature == LEAF:
+        column = feature(node)
+        if column == LEAF:
             return node
-        x = np.float64(cells.flat[cells.offset + int(feature) * cells.column_step])
-        goes_left = trees.missing_left[node] if x != x else x <= trees.threshold[node]
-        node = int(trees.left[node]) + (0 if goes_left else 1)
+        x = value(start + column * apart)
+        goes_left = missing_left(node) if x != x else x <= threshold(node)
+        node = left(node) + (0 if goes_left else 1)
     return None
 
 

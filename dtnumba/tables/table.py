@@ -172,7 +172,10 @@ def rows_of_table(table: Table, rows: NDArray[np.int64], order: Any = None) -> T
 def first_missing(table: Any) -> tuple[int, int] | None:
     """Return row and column of the first missing value of a Table, None where there is none."""
     for first, cells in table.row_blocks():
-        missing = np.isnan(values_of(cells))
+        if cells.n_rows == 1 and cells.column_step == 1:  # what values_of makes takes longer than one row
+            missing = np.isnan(cells.flat[cells.offset : cells.offset + cells.n_columns])
+        else:
+            missing = np.isnan(values_of(cells))
         if missing.any():
             row, column = divmod(int(missing.argmax()), cells.n_columns)
             return first + row, column

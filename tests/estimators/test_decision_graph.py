@@ -322,8 +322,10 @@ def test_a_forest_that_is_too_large_says_how_far_it_got():
         DecisionGraphClassifier.from_forest(forest, max_nodes=50)
     small = RandomForestClassifier(n_estimators=3, max_depth=2, n_jobs=1, random_state=0).fit(X, y)
     graph = DecisionGraphClassifier.from_forest(small)
-    with pytest.raises(ValueError, match="knows no missing values"):
-        graph.predict(np.full((1, 4), NAN))
+    for missing in ([[0.0, 1.0, NAN, 0.0]], [[0.0] * 4, [0.0, 1.0, NAN, 0.0]]):
+        for asked in (np.array(missing), np.array(missing)[:, ::-1].copy()[:, ::-1], np.asfortranarray(missing)):
+            with pytest.raises(ValueError, match=rf"row {len(missing) - 1} .* column 2 .* knows no missing values"):
+                graph.predict(asked)
     with pytest.raises(TypeError, match="a fitted forest"):
         DecisionGraphClassifier.from_forest(DecisionTreeClassifier().fit(X, y))
     again = graph.fit(np.array([[NAN], [1.0]]), [0, 1])  # a fit of its own takes missing values

@@ -128,3 +128,30 @@ def test_a_tree_is_pickled_without_what_is_made_on_demand(tree):
     for twin in (pickle.loads(pickle.dumps(tree)), copy.deepcopy(tree)):  # noqa: S301  our own bytes
         assert twin.trees is not tree.trees
         assert np.array_equal(twin.apply(X), expected)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F", "reversed"])
+def test_a_row_alone_is_answered_as_among_others(dtype, order):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 9, (80, 4)).astype(dtype)
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    model = DecisionTreeClassifier(n_jobs=1).fit(rows, rng.integers(0, 3, 80))
+    asked = rows[:, ::-1].copy()[:, ::-1] if order == "reversed" else np.array(rows, order=order)
+    alone = [model.predict(asked[i : i + 1])[0] for i in range(80)]
+    assert model.predict(asked).tolist() == alone == [model.predict(asked[i : i + 1])[0] for i in range(80)]
+
+
+@pytest.mark.small
+def test_a_row_alone_starts_no_task_unless_its_leaf_is_deep(monkeypatch):
+    chain = np.arange(64.0)[:, None]
+    model = DecisionTreeClassifier(n_jobs=1).fit(chain, np.arange(64) % 2, sample_weight=4.0 ** np.arange(64)[::-1])
+    assert model.get_depth() > 45
+    labels = model.predict(chain)
+    deepest = int(np.argmax(np.diff(model.decision_path(chain).indptr)))
+    assert model.predict(chain[deepest : deepest + 1])[0] == labels[deepest]
+    monkeypatch.setattr("dtnumba.prediction.tree_view.answers_of", None)
+    assert model.predict(chain[:1])[0] == labels[0]
+    with pytest.raises(TypeError):
+        model.predict(chain[deepest : deepest + 1])
