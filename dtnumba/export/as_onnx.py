@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.export.languages.unfolded import unfolded
 from dtnumba.export.reading import AMONG, BY_RANGE, MAP, UP_TO, ExportError, Nodes, ReadTrees, Test, read_trees, refuse
 from dtnumba.export.replay import AskedRows, Replies, places_of
 from dtnumba.tables.floats import floor_to
@@ -75,7 +76,8 @@ def onnx(model: Any, opset: int = 5, row_type: str = "float64") -> OnnxModel:
     Its input ``rows`` is a table of doubles, or with ``opset=1`` of float32: a category is its place in the list of its
     column, NaN is missing. Its outputs are ``label`` (of several outputs ``label_0``, ...) and ``probabilities``, those
     of several outputs side by side, or ``predictions``. The operators of trees say which leaf a row ends in, and tables
-    of doubles what it says, so that no number is rounded to float32.
+    of doubles what it says, so that no number is rounded to float32. A decision graph is written as the tree that it
+    is: what its branches join at stands once for every way there.
 
     Parameters
     ----------
@@ -97,6 +99,8 @@ def onnx(model: Any, opset: int = 5, row_type: str = "float64") -> OnnxModel:
     if hasattr(model, "splines_"):
         return _of_splines(library, model, opset)
     found = read_trees(model, "onnx", "float32" if opset == 1 else row_type)
+    if found.trees.is_graph:
+        found = unfolded(found, "onnx")
     _refuse(found, opset)
     if opset == 1:
         found = found._replace(columns=found.columns._replace(row_types=(np.dtype(np.float32),)))

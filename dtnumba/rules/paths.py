@@ -71,15 +71,21 @@ def demand_few_paths(trees: Trees) -> None:
     """Raise ValueError where a graph has more ways to its leaves than can be written down."""
     if not trees.is_graph:
         return
+    n_ways = ways_to_leaves(trees)
+    if n_ways > _MOST_PATHS:
+        raise ValueError(
+            f"rules: the graph has {n_ways:,} ways to its leaves, and a rule is one of them; write it as text, DOT, C, "
+            "Python, JSON or SQL of style='table', which say each node once, or fit it with max_depth"
+        )
+
+
+def ways_to_leaves(trees: Trees) -> int:
+    """Return how many ways lead from the root of one tree or graph to its leaves."""
     ways, last = [0] * trees.n_nodes, last_children(trees)
     for node in range(trees.n_nodes - 1, -1, -1):
         own = range(int(trees.left[node]), int(last[node]) + 1) if trees.feature[node] != LEAF else ()
         ways[node] = sum(ways[child] for child in own) or 1
-    if ways[0] > _MOST_PATHS:
-        raise ValueError(
-            f"rules: the graph has {ways[0]:,} ways to its leaves, and a rule is one of them; write it as text, DOT, "
-            "C, Python, SQL or JSON, which say each node once, or fit it with max_depth"
-        )
+    return ways[0]
 
 
 def _sent(trees: Trees) -> NDArray[np.float64]:

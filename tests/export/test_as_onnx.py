@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from exported import ALL_KINDS, KINDS, made, of_any_table
 
-from dtnumba import DecisionTreeClassifier, RandomForestClassifier, export
+from dtnumba import DecisionGraphClassifier, DecisionTreeClassifier, RandomForestClassifier, export
 from dtnumba.export.as_onnx import OPSETS
+from dtnumba.export.languages import unfolded
 
 pytestmark = pytest.mark.skipif(
     find_spec("onnx") is None or find_spec("onnxruntime") is None, reason="onnx or ONNX Runtime is not installed"
@@ -67,6 +68,26 @@ def test_sets_of_many_categories():
     y = np.random.default_rng(0).integers(0, 2, 150)[X[:, 0]]
     forest = RandomForestClassifier(n_estimators=3, categorical_features=[0], random_state=0).fit(X, y)
     assert export.verify(export.onnx(forest), forest, X)
+
+
+@pytest.mark.parametrize("opset", OPSETS)
+def test_a_graph_whose_tests_are_shared_is_the_tree_that_it_is(opset, monkeypatch):
+    X = (np.arange(16)[:, None] >> np.arange(4)) & 1
+    graph = DecisionGraphClassifier.from_tree(DecisionTreeClassifier().fit(X, X.sum(axis=1) % 2))
+    assert graph.n_joins_ > 2
+    assert export.verify(export.onnx(graph, opset), graph, X)
+    monkeypatch.setattr(unfolded, "_MOST_WAYS", 15)
+    with pytest.raises(export.ExportError, match=r"onnx: its trees do not join.* has 16 ways.*; export it as C"):
+        export.onnx(graph, opset)
+
+
+def test_levels_of_a_graph_whose_tests_are_shared():
+    X = np.array([[a, b, c] for a in range(4) for b in range(3) for c in range(2)] * 10)
+    y = (X[:, 0] % 2 + X[:, 1] + X[:, 2]) % 3
+    params = {"categorical_features": [0, 1], "n_jobs": 1}
+    graph = DecisionGraphClassifier.from_tree(DecisionTreeClassifier(categorical_split="multiway", **params).fit(X, y))
+    assert (graph.trees_.feature[graph.trees_.join >= 0] >= 0).any()
+    assert export.verify(export.onnx(graph), graph, X)
 
 
 def test_what_it_cannot_say_is_named():

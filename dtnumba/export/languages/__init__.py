@@ -3,6 +3,7 @@
 voters        rules that vote, as exporters read them
 voting_rules  the same as Python, as Python of NumPy and as SQL
 conditions    what nodes and rules ask, for languages of expressions
+unfolded      a decision graph as the tree that it is
 tables        nodes as tables that a loop can follow
 source        text that runs itself, and values as text
 row_source    tables and a loop in plain Python
