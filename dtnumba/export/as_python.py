@@ -16,6 +16,7 @@ from dtnumba.export.languages.voting_rules import used_by
 from dtnumba.export.reading import ExportError, Nodes, ReadRules, ReadTrees, read
 from dtnumba.export.replay import AskedRows, Replies, places_of
 from dtnumba.rules.layout import body_of
+from dtnumba.rules.paths import ways_to_leaves
 from dtnumba.trees.layout import depths
 
 if TYPE_CHECKING:
@@ -124,6 +125,8 @@ def _of_splines(model: Any, style: str) -> PythonSource:
 def _is_small(found: ReadTrees) -> bool:
     trees = found.trees
     if found.is_mean or found.is_shared or trees.n_nodes > _MOST_NODES:
+        return False
+    if trees.is_graph and 2 * ways_to_leaves(trees) > _MOST_NODES:  # one "if" in another says each way for itself
         return False
     return int(depths(trees).max()) <= _MOST_DEPTH
 

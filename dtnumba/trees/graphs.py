@@ -198,11 +198,8 @@ def demand_plain(trees: Trees) -> None:
     if trees.is_compact:
         raise ValueError("compact() dropped what a decision graph is made of; fit the model again, and leave it whole")
     if trees.has_sums:
-        raise ValueError("a decision graph tests one column at a node, and the tree has sums over several")
-    if trees.has_sums:
         raise ValueError(
-            "nodes of a decision graph test one column each, and this tree has tests of sums over several; fit it with "
-            "max_terms=1"
+            "a decision graph tests one column at a node, and the tree has sums over several; fit it with max_terms=1"
         )
     if trees.policy != BY_CHILD or len(trees.surrogates.feature) or trees.may_stay:
         raise ValueError(

@@ -16,8 +16,10 @@ from dtnumba import (
 )
 from dtnumba.growth.graphs.diagram import TooLargeError
 from dtnumba.growth.graphs.sample import LeafCode
+from dtnumba.prediction.tree_view import TreeView
 from dtnumba.trees import replicated
 from dtnumba.trees.check import check
+from dtnumba.trees.graphs import GraphNodes, Question, laid_out
 
 METHODS = ("mml", "merge", "oblivious")
 NAN = float("nan")
@@ -222,6 +224,19 @@ def test_nodes_join_where_rows_say_that_it_pays():
     assert joined.score(X, y) > 0.93
 
 
+@pytest.mark.parametrize("limit", [{"max_nodes": 12}, {"max_depth": 5}])
+def test_a_graph_of_a_tree_keeps_to_the_budget(limit):
+    X = rows_of(6)
+    tree = DecisionTreeClassifier().fit(X, X.sum(axis=1) % 2)
+    (name,) = limit
+    assert DecisionGraphClassifier(max_nodes=13, max_depth=6).from_tree(tree).n_nodes_ == 13
+    for rows in ((), (X, X.sum(axis=1) % 2)):
+        model = DecisionGraphClassifier(**limit)
+        with pytest.raises(TooLargeError, match=f"{name}={limit[name]}.*(13 nodes|depth 6).*larger {name}"):
+            model.from_tree(tree, *rows)
+        assert not hasattr(model, "tree_")
+
+
 def test_what_is_no_tree():
     X, y = replicated_concept(0, 50)
     for model, kind in ((DecisionTreeRegressor().fit(X, y), TypeError), (object(), TypeError)):
@@ -326,6 +341,10 @@ def test_a_forest_that_is_too_large_says_how_far_it_got():
         for asked in (np.array(missing), np.array(missing)[:, ::-1].copy()[:, ::-1], np.asfortranarray(missing)):
             with pytest.raises(ValueError, match=rf"row {len(missing) - 1} .* column 2 .* knows no missing values"):
                 graph.predict(asked)
+    with pytest.raises(TooLargeError, match=r"max_depth=1.*larger max_depth"):
+        DecisionGraphClassifier(max_depth=1).from_forest(small)
+    for form in (export.python, export.c, export.sql, export.json, export.rules):  # of missing values: as its nodes say
+        assert export.verify(form(graph), graph, X)
     with pytest.raises(TypeError, match="a fitted forest"):
         DecisionGraphClassifier.from_forest(DecisionTreeClassifier().fit(X, y))
     again = graph.fit(np.array([[NAN], [1.0]]), [0, 1])  # a fit of its own takes missing values
@@ -353,3 +372,38 @@ def test_rules_formulas_and_pictures_of_a_graph():
     assert export.dot(graph).count(" -> ") == 8
     with pytest.raises(export.ExportError, match="branches join there"):
         export.text(graph, "rpart")
+
+
+@interpreted_only
+def test_a_graph_of_many_ways_is_said_node_by_node():
+    n = 16
+    X = np.random.default_rng(0).integers(0, 2, (100, n))
+    graph = DecisionGraphClassifier(max_nodes=1).fit(X, X[:, 0])
+    graph.tree_ = TreeView(parity_graph(n), n, [2])
+    assert np.array_equal(graph.predict(X), X.sum(axis=1) % 2)
+    source = export.python(graph)
+    assert len(source) < 10_000  # of 65,536 ways
+    assert export.verify(source, graph, X)
+    with pytest.raises(export.ExportError, match=r"the graph has 65,536 ways.*pass style='table'"):
+        export.sql(graph)
+    assert len(export.sql(graph, style="table")) < 10_000
+    assert export.verify(export.sql(graph, style="table"), graph, X)
+    assert len(export.python(DecisionGraphClassifier.from_tree(DecisionTreeClassifier().fit(X[:, :2], X[:, 0])))) < 500
+
+
+def parity_graph(n):
+    """Return the reduced diagram of the parity of so many columns."""
+    places = [(0, 0), *((k, odd) for k in range(1, n + 1) for odd in (0, 1))]
+    at = {place: i for i, place in enumerate(places)}
+    m = len(places)
+    return laid_out(
+        GraphNodes(
+            [Question(k, 0.5, 1) if k < n else None for k, _ in places],
+            [(at[k + 1, odd], at[k + 1, 1 - odd]) if k < n else () for k, odd in places],
+            np.array([[1.0 - odd, odd] if k == n else [0.5, 0.5] for k, odd in places]),
+            np.ones(m, np.int64),
+            np.ones(m),
+            np.zeros(m),
+            np.zeros(m),
+        )
+    )

@@ -27,7 +27,7 @@ from dtnumba.estimators.bases.rules import OfModelOrClass
 from dtnumba.estimators.graphs.forest_votes import votes_of
 from dtnumba.growth.graphs.by_length import grown_by_length, grown_on, joined_by_length
 from dtnumba.growth.graphs.candidates import Budget
-from dtnumba.growth.graphs.diagram import diagram_of
+from dtnumba.growth.graphs.diagram import TooLargeError, diagram_of
 from dtnumba.growth.graphs.forks import ForkRules
 from dtnumba.growth.graphs.growing import ACTIONS, GrowingGraph, Step
 from dtnumba.growth.graphs.oblivious import grown_by_levels
@@ -211,7 +211,8 @@ class DecisionGraphClassifier(ClassTree):
         """Make a graph of a fitted tree of classes; return the model.
 
         Equal subtrees become one, which changes no prediction. With rows, nodes then join where that makes the message
-        of their labels shorter.
+        of their labels shorter. Of the parameters ``prior``, ``max_nodes`` and ``max_depth`` matter: a graph that is
+        larger is an error.
 
         Parameters
         ----------
@@ -230,7 +231,7 @@ class DecisionGraphClassifier(ClassTree):
         if X is None:
             counts = class_weights_of(trees, model.target_seen.sizes)[0]
             length = message_length(trees, counts, seen.n_features, None, float(self.prior))
-            return self._take(seen, learned | self._graph(trees, length, []))
+            return self._take_within("from_tree", seen, learned | self._graph(trees, length, []))
         table, labels = model.read_known(X, y)
         weights = self._counted(
             labels, read_weight(sample_weight, table.n_rows), model.class_costs(labels), table.n_rows
@@ -239,7 +240,7 @@ class DecisionGraphClassifier(ClassTree):
         growing.history = [growing.history[-1]._replace(action="start", saved=0.0)]
         joined = joined_by_length(growing, self._budget)
         trees = check(joined.trees()._replace(cuts_at=trees.cuts_at), seen.n_features)
-        return self._take(seen, learned | self._graph(trees, joined.length(), joined.history))
+        return self._take_within("from_tree", seen, learned | self._graph(trees, joined.length(), joined.history))
 
     from_tree = OfModelOrClass(_from_tree)
 
@@ -269,14 +270,16 @@ class DecisionGraphClassifier(ClassTree):
         trees = diagram_of(model.trees_, votes, int(model.n_classes_), n_levels, int(most), names)
         length = message_length(check(trees, seen.n_features), trees.value * 0.0, seen.n_features, None, 1.0)
         learned = {name: vars(model)[name] for name in ("n_outputs_", "classes_", "n_classes_")}
-        return self._take(seen, learned | {"_rule": None} | self._graph(trees, length, []) | {"_of_forest": 1})
+        learned |= {"_rule": None} | self._graph(trees, length, []) | {"_of_forest": 1}
+        return self._take_within("from_forest", seen, learned, int(most))
 
     from_forest = OfModelOrClass(_from_forest)
 
     def table_of(self, X: Any) -> Table:
         """Return the Table of rows to predict; of a graph of a forest, which knows no missing values, without any."""
         table = super().table_of(X)
-        found = first_missing(table) if vars(self)["_of_forest"] else None
+        is_asked = vars(self)["_of_forest"] and type(X) is not Table  # a Table goes where the nodes say
+        found = first_missing(table) if is_asked else None
         if found is not None:
             raise ValueError(
                 f"row {found[0]} has no value in column {found[1]} (NaN, or a level not seen in fit): a graph of a "
@@ -289,8 +292,18 @@ class DecisionGraphClassifier(ClassTree):
         self.check_fitted()
         raise ValueError("risk_bound: a decision graph has no subtrees, by which the bound counts trees; ask a tree")
 
-    def _take(self, seen: Seen, learned: dict[str, Any]) -> Self:
-        """Take what was learned about columns as seen in place of a fit; return the model."""
+    def _take_within(self, caller: str, seen: Seen, learned: dict[str, Any], max_nodes: int | None = None) -> Self:
+        """Take what was learned about columns as seen in place of a fit, unless it is too large; return the model."""
+        view, budget = learned["tree_"], self._budget
+        n_nodes, depth = int(np.count_nonzero(view.trees.join < 0)) or view.trees.n_nodes, int(view.max_depth)
+        sizes = (("nodes", n_nodes, budget.max_nodes if max_nodes is None else max_nodes),)
+        for name, size, most in (*sizes, ("depth", depth, budget.max_depth)):
+            if size > most:
+                raise TooLargeError(
+                    f"{caller}: the graph has max_{name}={most:,} to keep to, and it would have "
+                    f"{f'{size:,} nodes' if name == 'nodes' else f'depth {size:,}'}; pass what is smaller, or a larger "
+                    f"max_{name}"
+                )
         levels = None if seen.levels is None else tuple(seen.levels)
         return self._learn(Table(0, seen.n_features, seen.names, None, None, None, levels), **learned)
 

@@ -14,6 +14,7 @@ from dtnumba.export.languages.voting_rules import rules_query
 from dtnumba.export.reading import MAP, ExportError, Nodes, ReadRules, ReadTrees, refuse
 from dtnumba.prediction.confident_votes import EVEN
 from dtnumba.rules.layout import body_of
+from dtnumba.rules.paths import ways_to_leaves
 from dtnumba.trees.layout import LEAF, STAYS, depths
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # the others for a thousand expressions in each other.
 _LEVELS = {"sqlite": 12, "duckdb": 150, "postgresql": 150}
 _MOST_TERMS = 800  # of a sum
+_MOST_WAYS = 20_000  # to the leaves of a graph
 _FEW_COLUMNS = 3  # of what nodes say; of more, rows go down once, and the columns say what is at the nodes they reach
 _MOST_TEXT = 1 << 20  # of a query of PostgreSQL, which compiles it, and takes a thousand bytes of memory a byte
 _SEQUENTIAL = 7  # numbers that NumPy adds up one after another
@@ -99,6 +101,12 @@ class Query:
         levels = _LEVELS[self.words.dialect]
         if trees.n_trees > _MOST_TERMS:
             raise ExportError(f"sql: a sum of {trees.n_trees} trees is too long for a query; pass style='table'")
+        n_ways = ways_to_leaves(trees) if trees.is_graph else 0
+        if n_ways > _MOST_WAYS:
+            raise ExportError(
+                f"sql: conditions in each other say each way for itself, and the graph has {n_ways:,} ways to its "
+                f"leaves; up to {_MOST_WAYS:,} are written: pass style='table'"
+            )
         if found.are_sure:
             return self.answers(self._sure(inner, nodes, found), found)
         if found.is_shared:
