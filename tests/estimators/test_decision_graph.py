@@ -375,6 +375,14 @@ def test_rules_formulas_and_pictures_of_a_graph():
 
 
 @interpreted_only
+def test_a_graph_without_joins_tells_its_message_too():
+    X, y = replicated_concept(0, 200)
+    for graph in (DecisionGraphClassifier().fit(X, y * 0), DecisionGraphClassifier(max_nodes=3).fit(X, y)):
+        assert not graph.n_joins_
+        assert f"0 joins, message of {graph.message_length_.total:.1f} bits" in graph.summary()
+
+
+@interpreted_only
 def test_a_graph_of_many_ways_is_said_node_by_node():
     n = 16
     X = np.random.default_rng(0).integers(0, 2, (100, n))

@@ -56,7 +56,7 @@ def summary(
     if not isinstance(found, ReadTrees):
         return f"{_title(model)}\n\n{text(model)}"
     names = feature_names_of(feature_names, len(found.columns.names)) or found.columns.names
-    is_plain = hasattr(model, "tree_") and not found.trees.is_compact and not found.trees.is_graph
+    is_plain = hasattr(model, "tree_") and not found.trees.is_compact and not hasattr(model, "message_length_")
     if is_plain and len(found.columns.sizes) == 1:
         printed = Printed(found, model, names=names)
         if not len(printed.with_more_children()):
