@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from dtnumba.tables.table import Table
 
 _MOST_NODES = 200_000  # of the trees of a forest that a page holds unless told
+_MOST_DRAWN = 400  # nodes of a graph that are drawn in layers whole
 _MOST_ROWS, _MOST_CELLS = 200, 100_000  # of the table, to pick one from
 
 
@@ -151,4 +153,20 @@ def _about(model: Any) -> str:
             "<p>compact() has dropped the rows, the weight and the impurity of every node, and what inner nodes "
             "hold: the page shows tests and leaves.</p>"
         )
-    return f"{notes}<h2>Parameters</h2>{table_of_facts(parameters_of(model))}"
+    return f"{notes}{_layers(model)}<h2>Parameters</h2>{table_of_facts(parameters_of(model))}"
+
+
+def _layers(model: Any) -> str:
+    """Return a decision graph drawn in layers; the tree above it repeats what stands below several branches."""
+    trees = getattr(model, "trees_", None)
+    if trees is None or not trees.is_graph:
+        return ""
+    from dtnumba.export.as_svg import svg
+
+    deepest = None if trees.n_nodes <= _MOST_DRAWN else 4
+    picture = b64encode(svg(model, max_depth=deepest).encode()).decode()
+    said = "all of it" if deepest is None else f"{deepest} tests deep"
+    return (
+        f'<h2>The graph in layers</h2><p>Each node once, {said}; the tree shows it once for every way that leads there.'
+        f'</p><img alt="The decision graph, its nodes in layers" src="data:image/svg+xml;base64,{picture}">'
+    )

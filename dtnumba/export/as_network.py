@@ -8,6 +8,7 @@ import numpy as np
 
 from dtnumba.export.reading import AMONG, MAP, UP_TO, ExportError, Nodes, ReadTrees, Test, read_trees, refuse
 from dtnumba.export.replay import AskedRows, Replies, Verified, verify
+from dtnumba.rules.paths import ways_to_leaves
 from dtnumba.rules.text import word
 from dtnumba.tables.cells import values_of
 from dtnumba.trees.layout import n_entries
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_CELLS = 1 << 26  # of a matrix of weights
+_MOST_WAYS = 20_000  # to the leaves of a graph, each of which is a unit
 _LARGEST = np.finfo(np.float64).max
 
 
@@ -174,6 +176,11 @@ def network(model: Any, boolean: bool = False, row_type: str = "float64") -> Net
         raise ExportError("network: a forest is many trees; export one of them, which are in estimators_")
     if found.is_shared:
         refuse("network", [0], "units fire or do not, and rows go down in parts", way)
+    if found.trees.is_graph and ways_to_leaves(found.trees) > _MOST_WAYS:
+        raise ExportError(
+            f"network: a unit is a way to a leaf, and this graph has {ways_to_leaves(found.trees):,} of them, of which "
+            f"up to {_MOST_WAYS:,} are written; export it as C, Python or JSON, or as SQL of style='table'"
+        )
     own = found.trees.surrogates
     refuse("network", np.flatnonzero(n_entries(own.start, found.trees.n_nodes)), "surrogates are no sums of tests", way)
     return Network(found, model, boolean=boolean)

@@ -162,7 +162,7 @@ def ways_to(question: Question, x: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def nodes_of(trees: Trees) -> GraphNodes:
     """Return the nodes of a tree or a graph, each once."""
-    demand_plain(trees)
+    demand_one(trees)
     place = np.flatnonzero(trees.join < 0) if trees.is_graph else np.arange(trees.n_nodes)
     number = np.full(trees.n_nodes, -1)
     number[place] = np.arange(len(place))
@@ -191,8 +191,8 @@ def may_join(trees: Trees) -> bool:
     return is_one_way and trees.n_trees == 1 and not trees.is_compact and not trees.has_sums
 
 
-def demand_plain(trees: Trees) -> None:
-    """Raise ValueError where trees have what a graph cannot hold."""
+def demand_one(trees: Trees) -> None:
+    """Raise ValueError where trees are not one whole tree of tests of one column each."""
     if trees.n_trees != 1:
         raise ValueError(f"a decision graph is made of one tree, and there are {trees.n_trees}")
     if trees.is_compact:
@@ -201,6 +201,11 @@ def demand_plain(trees: Trees) -> None:
         raise ValueError(
             "a decision graph tests one column at a node, and the tree has sums over several; fit it with max_terms=1"
         )
+
+
+def demand_plain(trees: Trees) -> None:
+    """Raise ValueError where trees have what a graph cannot hold."""
+    demand_one(trees)
     if trees.policy != BY_CHILD or len(trees.surrogates.feature) or trees.may_stay:
         raise ValueError(
             "a decision graph sends a missing value to one child, and the tree sends it to several, by surrogates, or "
@@ -214,6 +219,7 @@ def shared(trees: Trees) -> Trees:
     It predicts the same of every row. A test whose children are all one node goes. What stands once has the rows of all
     that it stands for.
     """
+    demand_plain(trees)
     return laid_out(shared_nodes(nodes_of(trees)))
 
 

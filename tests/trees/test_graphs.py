@@ -1,5 +1,7 @@
 """Trees whose branches join: equal subtrees stand once, nothing says anything else, and no way leads back."""
 
+from base64 import b64decode
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,12 +9,13 @@ from hypothesis import strategies as st
 from naive.graphs import complete_tree, diagram_sizes, distinct, longest_way, rows_of
 from strategies import SINGLE, descriptions, examples, layout, same_trees, walk
 
-from dtnumba import DecisionTreeClassifier, export, load
+from dtnumba import DecisionGraphClassifier, DecisionTreeClassifier, export, load
+from dtnumba.export import as_network
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.tables.table import read_table
 from dtnumba.trees.check import check
 from dtnumba.trees.compact import compacted
-from dtnumba.trees.graphs import laid_out, nodes_of, replication, rows_through, shared
+from dtnumba.trees.graphs import laid_out, nodes_of, replicated, replication, rows_through, shared
 from dtnumba.trees.layout import depths, nodes_at
 from dtnumba.trees.subtrees import depth_levels
 
@@ -243,3 +246,29 @@ def test_sums_over_several_columns_are_refused():
     spec = {"feature": 0, "terms": [(0, 1.0, 0.0), (1, 1.0, 0.0)], "threshold": 0.5, "children": [1.0, 2.0]}
     with pytest.raises(ValueError, match="sums over several"):
         shared(layout(spec))
+
+
+def test_repeats_are_counted_where_rows_go_in_parts_too():
+    rows = np.array([[i >> 3 & 1, i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(16)] * 4, float)
+    model = DecisionTreeClassifier(missing="fractional", n_jobs=1).fit(rows, REPLICATED * 4)
+    plain = DecisionTreeClassifier(n_jobs=1).fit(rows, REPLICATED * 4)
+    assert replicated(model)[:3] == replicated(plain)[:3]
+    assert replicated(model).n_repeats > 0
+
+
+def test_a_page_of_a_graph_draws_it_in_layers():
+    rows = np.array([[i >> 3 & 1, i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(16)], float)
+    graph = DecisionGraphClassifier.from_tree(DecisionTreeClassifier(n_jobs=1).fit(rows, REPLICATED))
+    page = export.html(graph)
+    drawn = b64decode(page.split("data:image/svg+xml;base64,")[1].split('"')[0]).decode()
+    assert drawn == export.svg(graph, max_depth=None)
+    assert "base64" not in export.html(DecisionTreeClassifier(n_jobs=1).fit(rows, REPLICATED))
+
+
+def test_a_network_of_a_graph_of_too_many_ways_is_refused(monkeypatch):
+    rows = np.array([[i >> 3 & 1, i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(16)], float)
+    graph = DecisionGraphClassifier.from_tree(DecisionTreeClassifier(n_jobs=1).fit(rows, REPLICATED))
+    assert export.verify(export.network(graph), graph, rows)
+    monkeypatch.setattr(as_network, "_MOST_WAYS", 3)
+    with pytest.raises(export.ExportError, match=r"network: a unit is a way to a leaf, and this graph has \d+ of them"):
+        export.network(graph)
