@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from dtnumba.tables.costs import LeastCost
     from dtnumba.trees.layout import Trees
 
+# What a forest's trees are not told again: it is in their rows' weights, or the forest's alone.
+_OF_FORESTS = {"random_state", "n_jobs", "class_weight", "costs", "priors", "splitter", "validation_fraction"}
+
 
 class FittedForest(Prunable):
     """A model of many trees.
@@ -147,11 +150,8 @@ class FittedForest(Prunable):
         return tree
 
     def _tree_params(self) -> dict[str, Any]:
-        names = ("criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf")
-        more = ("max_features", "max_leaf_nodes", "min_impurity_decrease", "max_bins", "ccp_alpha", "min_significance")
-        tests = ("categorical_split", "numeric_split", "missing", "use_surrogate", "surrogate_style", "max_surrogates")
-        features = ("categorical_features", "monotonic_cst", "interaction_cst", *tests)
-        return {name: getattr(self, name) for name in (*names, *more, *features)} | {"prune": vars(self)["prune"]}
+        own, shared = vars(self), self._tree_class.__dataclass_fields__
+        return {name: own[name] for name in shared if name in own and name not in _OF_FORESTS}
 
     def _learned_by_trees(self) -> dict[str, Any]:
         return {"n_outputs_": self.n_outputs_}
