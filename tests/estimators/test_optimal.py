@@ -158,7 +158,8 @@ def test_the_shortest_message(table, depth, most, least):
     assert model.is_optimal_
     if not is_whole:
         return  # the criterion's code, which the slow one is, lets there be more exceptions than it has numbers for
-    column, found = zip(*divisions_of_columns(X[kept], nominal), strict=True) if any(n_values) else ((), ())
+    divisions = list(divisions_of_columns(X[kept], nominal))
+    column, found = zip(*divisions, strict=True) if divisions else ((), ())
     price = naive.price_of_test(column, cuts.tolist(), np.where(nominal, n_values, 0).tolist(), X.shape[1])
     loss = naive.class_loss(codes[kept], weight[kept], len(classes), "mdl")
     expected = naive.best_loss(np.ones(int(kept.sum()), bool), found, loss, depth, most, least, price)

@@ -18,8 +18,8 @@ def filled(turns, *, lists_shares=False):
     """Return an arena in which trees took their places in these turns; what a tree holds tells of the tree alone."""
     arena = new_arena(16, len(SIZES), WIDTH, 8, lists_shares=lists_shares)
     for t in turns:
-        amounts = SIZES[t], LEVELS[t], SHARES[t] if lists_shares else 0
-        at, level, share = arena.start[:, t] = arena.used[:, 0]
+        amounts = SIZES[t], LEVELS[t], SHARES[t] if lists_shares else 0, 0  # and no sums
+        at, level, share, _ = arena.start[:, t] = arena.used[:, 0]
         arena.used[:, 0] += amounts
         arena.stop[:, t] = arena.used[:, 0]
         arena.done[0] += 1
@@ -73,11 +73,11 @@ def test_trees_behind_one_that_is_not_finished_are_none(turns, n):
 def test_a_tree_waits_a_little_for_one_that_is_not_grown():
     """It may be on a thread that the system does not run; then nobody waits any more."""
     arena, halt = new_arena(16, 4, WIDTH, 0), np.zeros(1, np.int64)
-    assert arenas._take_place(arena, 1, (3, 0, 0), halt) == 0
+    assert arenas._take_place(arena, 1, (3, 0, 0, 0), halt) == 0
     assert arena.mixed[0] == 1
     arena.mixed[0] = 5
-    assert arenas._take_place(arena, 3, (3, 0, 0), halt) == 3
-    assert arenas._take_place(arena, 0, (1, 0, 0), halt) == 6
+    assert arenas._take_place(arena, 3, (3, 0, 0, 0), halt) == 3
+    assert arenas._take_place(arena, 0, (1, 0, 0, 0), halt) == 6
     assert arena.mixed[0] == 5
     assert n_finished(arena) == 2
 
@@ -85,8 +85,8 @@ def test_a_tree_waits_a_little_for_one_that_is_not_grown():
 @interpreted_only
 def test_a_tree_that_does_not_fit_or_is_stopped_takes_no_place():
     arena, halt = new_arena(4, 1, WIDTH, 0), np.zeros(1, np.int64)
-    assert arenas._take_place(arena, 0, (5, 0, 0), halt) == -1
+    assert arenas._take_place(arena, 0, (5, 0, 0, 0), halt) == -1
     assert arena.full[0] == 1
     assert n_finished(arena) == 0
     arena, halt = new_arena(4, 2, WIDTH, 0), np.ones(1, np.int64)
-    assert arenas._take_place(arena, 1, (1, 0, 0), halt) == -1
+    assert arenas._take_place(arena, 1, (1, 0, 0, 0), halt) == -1
