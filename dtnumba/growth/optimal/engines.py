@@ -42,6 +42,7 @@ class Engine:
     steps: int  # about how many a set of rows takes
     make_job: Callable[[], Any]
     kernels: Callable[[Any], Any]
+    tree: Callable[[], Tree]  # that was found
     is_running = ended = has_begun = False
 
     def prepare(self) -> None:
@@ -82,10 +83,6 @@ class Engine:
     def bound(self, upper: int) -> int:
         """Return what every tree loses at least, of a search of all trees that was halted."""
         return min(upper, int(self.state[0, S_BOUND])) if self.depth > 2 else 0
-
-    def tree(self) -> Tree:
-        """Return the tree that was found."""
-        raise NotImplementedError
 
 
 class BitEngine(Engine):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.optimal.losses.contract import leaf
+from dtnumba.growth.optimal.losses.contract import leaf, note_cuts
 from dtnumba.growth.optimal.losses.lane_by_lane import one_by_one
 from dtnumba.runtime.instructions.running_extremes import N_LANES
 from dtnumba.runtime.kernels import by_type, inline, outlined
@@ -106,16 +106,7 @@ def look_by_sums(loss, rows, level, side, column, lanes):
             lanes.before[k, t + np.uint64(1)] = total
     for t in range(np.uint64(n)):
         lanes.place[order[t]] = t
-    if len(rows.worst) > 0:
-        total = np.int64(0)
-        lanes.worst[0] = 0
-        for t in range(np.uint64(n)):
-            total += rows.worst[order[t]]
-            lanes.worst[t + np.uint64(1)] = total
-    lanes.following[n] = n
-    for t in range(n - 1, 0, -1):
-        lanes.following[t] = t if codes[t] != codes[t - 1] else lanes.following[t + 1]
-    lanes.following[0] = lanes.following[1] if n > 0 else 0
+    note_cuts(rows, order, codes, n, lanes)
 
 
 # (loss, rows, level, side, column, lanes): prepare the cuts of a column of a set

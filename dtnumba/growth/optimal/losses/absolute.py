@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.optimal.losses.contract import test_price
+from dtnumba.growth.optimal.losses.contract import note_cuts, test_price
 from dtnumba.runtime.kernels import inline, kernel_type, outlined
 
 
@@ -71,15 +71,7 @@ def _look(loss, rows, level, side, column, lanes):
         _follow(loss, rows, order, n, n, 0, 1 - direction, lanes)
         for t in range(np.uint64(n + 1)):
             lanes.before[direction, t] = lanes.before[2, t]
-    total = np.int64(0)
-    lanes.worst[0] = 0
-    for t in range(np.uint64(n)):
-        total += rows.worst[order[t]]
-        lanes.worst[t + np.uint64(1)] = total
-    lanes.following[n] = n
-    for t in range(n - 1, 0, -1):
-        lanes.following[t] = t if codes[t] != codes[t - 1] else lanes.following[t + 1]
-    lanes.following[0] = lanes.following[1] if n > 0 else 0
+    note_cuts(rows, order, codes, n, lanes)
 
 
 @outlined

@@ -68,3 +68,18 @@ def gini_of(sums):
         total += sums[k]
         squares += float(sums[k]) * sums[k]
     return total - squares / total if total > 0 else 0.0
+
+
+@inline
+def note_cuts(rows, order, codes, n, lanes):
+    """Write what the first rows of a column lose at worst, each so many, and where the value changes next."""
+    if len(rows.worst) > 0:
+        total = np.int64(0)
+        lanes.worst[0] = 0
+        for t in range(np.uint64(n)):
+            total += rows.worst[order[t]]
+            lanes.worst[t + np.uint64(1)] = total
+    lanes.following[n] = n
+    for t in range(n - 1, 0, -1):
+        lanes.following[t] = t if codes[t] != codes[t - 1] else lanes.following[t + 1]
+    lanes.following[0] = lanes.following[1] if n > 0 else 0

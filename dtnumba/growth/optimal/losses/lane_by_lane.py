@@ -3,6 +3,7 @@
 
 one_by_one    any loss of sums
 along_tables  losses that tables tell: of the weight, less that of each class
+along_counts  whichever of the two there is
 """
 
 import numpy as np
@@ -75,3 +76,12 @@ def along_tables(loss, rows, level, side, g, rule, least, lanes, n_lanes):
             if best[s, w] < BIG:
                 price = test_price(loss, rule, g, lanes.spent[1], whole[:, s, w])
                 lanes.split[s, w] = min(lanes.split[s, w], best[s, w] + price)
+
+
+@inline
+def along_counts(loss, rows, level, side, g, rule, least, lanes, n_lanes):
+    """Tell what the sides of cuts of a column lose: by tables where sums are whole and few, else one by one."""
+    if len(loss.of_size) > 0:
+        along_tables(loss, rows, level, side, g, rule, least, lanes, n_lanes)
+    else:
+        one_by_one(loss, rows, level, side, g, rule, least, lanes, n_lanes)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.optimal.losses.lane_by_lane import along_tables, leaf_by_tables, one_by_one
+from dtnumba.growth.optimal.losses.lane_by_lane import along_counts, leaf_by_tables
 from dtnumba.runtime.kernels import kernel_type, outlined
 
 _LOG2_E = 1.0 / math.log(2.0)
@@ -51,10 +51,7 @@ class MessageLength(NamedTuple):
         return self.is_single[column]
 
     def along_column(self, rows, level, side, g, rule, least, lanes, n_lanes):
-        if len(self.of_size) > 0:
-            along_tables(self, rows, level, side, g, rule, least, lanes, n_lanes)
-        else:
-            one_by_one(self, rows, level, side, g, rule, least, lanes, n_lanes)
+        along_counts(self, rows, level, side, g, rule, least, lanes, n_lanes)
 
 
 @outlined

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.growth.optimal.losses.contract import gini_of, leaf
-from dtnumba.growth.optimal.losses.lane_by_lane import along_tables, fill_wholes, leaf_by_tables, one_by_one
+from dtnumba.growth.optimal.losses.lane_by_lane import along_counts, fill_wholes, leaf_by_tables
 from dtnumba.runtime.instructions.running_losses import running_gini, running_squares
 from dtnumba.runtime.kernels import inline, kernel_type, outlined
 
@@ -147,10 +147,7 @@ class EntropyLost(NamedTuple):
         return float(_entropy(self, sums))
 
     def along_column(self, rows, level, side, g, rule, least, lanes, n_lanes):
-        if len(self.of_size) > 0:
-            along_tables(self, rows, level, side, g, rule, least, lanes, n_lanes)
-        else:
-            one_by_one(self, rows, level, side, g, rule, least, lanes, n_lanes)
+        along_counts(self, rows, level, side, g, rule, least, lanes, n_lanes)
 
 
 @outlined
