@@ -1,17 +1,14 @@
 """C5.0 on tables of a folder (``--data``): trees, trials and rules, against c50py, and the memory that a fit takes."""
 
 import sys
-import tracemalloc
 from importlib.util import find_spec
 
 import numpy as np
 from bench_c45 import MOST_ROWS, has_data, trained_on
 from data import described, labelled
-from measure import at_most, demand, faster, in_turns, main, side_by_side
+from measure import at_most, demand, faster, fresh_process, in_turns, main, side_by_side
 
 from dtnumba import C50Classifier
-from dtnumba.growth.multiway.coded_columns import coded
-from dtnumba.tables.binned_table import read_features
 
 
 def small_tables(options):
@@ -88,26 +85,18 @@ def against_c50py(options):
 
 
 def memory(options):
-    """Compare what a fit takes at its peak, beyond its table, with the codes of the table."""
+    """Compare what a fit holds at its peak, its table as it is read included, with the codes of the table."""
     if not has_data(options):
         return []
-    X, y, _, _, nominal = trained_on(options, "adult")
-    model = C50Classifier(categorical_features=nominal, n_jobs=1).fit(X, y)
-    table = read_features(X, "bench", None, nominal)
-    codes = coded(table, np.arange(len(X), dtype=np.uint32), None, 1).codes.nbytes
-    table = table_bytes(table)
-    tracemalloc.start()
-    model.fit(X, y)
-    peak = tracemalloc.get_traced_memory()[1] - table
-    tracemalloc.stop()
-    checked = f"codes {codes / 1e6:.1f} MB, the table as it is read {table / 1e6:.1f} MB"
-    job = f"C5.0, memory of a fit, adult {len(X):,}, in codes of the table"
-    return [at_most(options, job, "-", f"{peak / codes:.3g}", peak / codes, 3, checked)]
-
-
-def table_bytes(table):
-    """Return the bytes of a table that was read."""
-    return table.cells.flat.nbytes
+    rows = []
+    for name, full in (("adult", 48_842), ("covtype", 400_000)):
+        if name == "covtype" and not (options.data / "covtype.npz").exists():
+            continue
+        found, _ = fresh_process("peak_c50.py", options.data, name, options.size(full, 2_000), options.threads)
+        share = found["above"] / found["codes"]
+        job = f"C5.0, memory of a fit, {name} {found['rows']:,}"
+        rows.append(at_most(options, job, "-", f"{found['above'] / 1e6:.0f} MB", share, 3, unit="x the codes"))
+    return rows
 
 
 if __name__ == "__main__":
