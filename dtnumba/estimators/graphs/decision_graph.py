@@ -155,7 +155,7 @@ class DecisionGraphClassifier(ClassTree):
             growing = min(both, key=lambda one: one.history[-1].total)
         trees = check(growing.trees(), table.n_features)
         learned: dict[str, Any] = self._learned_from(outcome, data.class_costs)
-        return learned | self._graph(trees, growing.length(), growing.history)
+        return learned | self._graph(trees, table.n_features, growing.length(), growing.history)
 
     def _counted(self, outcome: Any, weight: Any, class_costs: Any, n_rows: int) -> Weights:
         return fixed_weights(weight_in_rows(self.row_weights(outcome, weight, class_costs)), n_rows)
@@ -195,12 +195,12 @@ class DecisionGraphClassifier(ClassTree):
         return growing if growing.history[-1].total < growing.history[0].total else GrowingGraph(sample)
 
     @staticmethod
-    def _graph(trees: Trees, length: MessageParts, history: list[Step]) -> dict[str, Any]:
+    def _graph(trees: Trees, n_features: int, length: MessageParts, history: list[Step]) -> dict[str, Any]:
         """Return what is learned of a graph."""
         sizes, actions = trees.value.shape[1], [ACTIONS.index(step.action) for step in history]
         numbers = [(step.saved, step.structure, step.tests, step.data, step.n_nodes, step.n_joins) for step in history]
         return {
-            "tree_": TreeView(trees, 0, [sizes]),
+            "tree_": TreeView(trees, n_features, [sizes]),
             "_actions": np.array(actions, np.int64),
             "_steps": np.array(numbers, np.float64).reshape(-1, 6),
             "_length": np.array(length, np.float64),
@@ -231,7 +231,7 @@ class DecisionGraphClassifier(ClassTree):
         if X is None:
             counts = class_weights_of(trees, model.target_seen.sizes)[0]
             length = message_length(trees, counts, seen.n_features, None, float(self.prior))
-            return self._take_within("from_tree", seen, learned | self._graph(trees, length, []))
+            return self._take_within("from_tree", seen, learned | self._graph(trees, seen.n_features, length, []))
         table, labels = model.read_known(X, y)
         weights = self._counted(
             labels, read_weight(sample_weight, table.n_rows), model.class_costs(labels), table.n_rows
@@ -240,7 +240,8 @@ class DecisionGraphClassifier(ClassTree):
         growing.history = [growing.history[-1]._replace(action="start", saved=0.0)]
         joined = joined_by_length(growing, self._budget)
         trees = check(joined.trees()._replace(cuts_at=trees.cuts_at), seen.n_features)
-        return self._take_within("from_tree", seen, learned | self._graph(trees, joined.length(), joined.history))
+        learned |= self._graph(trees, seen.n_features, joined.length(), joined.history)
+        return self._take_within("from_tree", seen, learned)
 
     from_tree = OfModelOrClass(_from_tree)
 
@@ -266,11 +267,11 @@ class DecisionGraphClassifier(ClassTree):
         integer(1).check("max_nodes", most, "from_forest")
         votes, seen = votes_of(model), model.columns_seen
         names = [f"column {j}" if seen.names is None else repr(seen.names[j]) for j in range(seen.n_features)]
-        n_levels = [0 if seen.levels is None or own is None else len(own) for own in seen.levels or [None] * len(names)]
+        n_levels = [0 if own is None else len(own) for own in seen.levels or [None] * len(names)]
         trees = diagram_of(model.trees_, votes, int(model.n_classes_), n_levels, int(most), names)
         length = message_length(check(trees, seen.n_features), trees.value * 0.0, seen.n_features, None, 1.0)
         learned = {name: vars(model)[name] for name in ("n_outputs_", "classes_", "n_classes_")}
-        learned |= {"_rule": None} | self._graph(trees, length, []) | {"_of_forest": 1}
+        learned |= {"_rule": None} | self._graph(trees, seen.n_features, length, []) | {"_of_forest": 1}
         return self._take_within("from_forest", seen, learned, int(most))
 
     from_forest = OfModelOrClass(_from_forest)
@@ -295,7 +296,7 @@ class DecisionGraphClassifier(ClassTree):
     def _take_within(self, caller: str, seen: Seen, learned: dict[str, Any], max_nodes: int | None = None) -> Self:
         """Take what was learned about columns as seen in place of a fit, unless it is too large; return the model."""
         view, budget = learned["tree_"], self._budget
-        n_nodes, depth = int(np.count_nonzero(view.trees.join < 0)) or view.trees.n_nodes, int(view.max_depth)
+        n_nodes, depth = _n_nodes(view.trees), int(view.max_depth)
         sizes = (("nodes", n_nodes, budget.max_nodes if max_nodes is None else max_nodes),)
         for name, size, most in (*sizes, ("depth", depth, budget.max_depth)):
             if size > most:
@@ -306,11 +307,6 @@ class DecisionGraphClassifier(ClassTree):
                 )
         levels = None if seen.levels is None else tuple(seen.levels)
         return self._learn(Table(0, seen.n_features, seen.names, None, None, None, levels), **learned)
-
-    def _learn(self, table: Any, **learned: Any) -> Self:
-        view = learned["tree_"]
-        learned["tree_"] = TreeView(view.trees, table.n_features, view.n_classes.tolist())
-        return super()._learn(table, **learned)
 
     @property
     def message_length_(self) -> MessageParts:
@@ -330,13 +326,17 @@ class DecisionGraphClassifier(ClassTree):
     @property
     def n_nodes_(self) -> int:
         """Number of tests and leaves."""
-        trees = self.trees_
-        return int(trees.n_nodes - np.count_nonzero(trees.join >= 0))
+        return _n_nodes(self.trees_)
 
     @property
     def n_joins_(self) -> int:
         """Number of ways into nodes beyond the first way into each."""
         return int(np.count_nonzero(self.trees_.join >= 0))
+
+
+def _n_nodes(trees: Trees) -> int:
+    """Return the number of tests and leaves, each counted once."""
+    return int(trees.n_nodes - np.count_nonzero(trees.join >= 0))
 
 
 def _demand_tree(model: Any) -> None:
