@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.growth.optimal.bit_job import FEW_GROUPS, bit_job, bit_kernels
+from dtnumba.growth.optimal.known_sets import KNOWN_BYTES
 from dtnumba.growth.optimal.rule import ALL_TESTS, ENDED, GO_ON, S_BEST, S_BOUND
 from dtnumba.growth.optimal.sorted_job import n_ways, sorted_job, sorted_kernels
 from dtnumba.growth.optimal.sorted_two_levels import R_SIZE
@@ -128,7 +129,7 @@ class SortedEngine(Engine):
     def __init__(self, columns: list[OrderedColumn], goal: Objective, rule: TreeRule, memory: int) -> None:
         levels, ways = max(rule.depth, 2), n_ways(rule)
         cells = 2 * len(goal.values) * len(columns)  # a twin may search beside
-        demand_memory(
+        left = demand_memory(
             memory, len(goal.values), len(columns), cells * (16 * levels + 8 * R_SIZE * (levels - 2) * ways + 8)
         )
         codes = np.stack([column.codes for column in columns]).astype(np.int32, copy=False)
@@ -138,7 +139,8 @@ class SortedEngine(Engine):
         self.n_columns, self.depth = len(columns), rule.depth
         self.steps = 2 * len(columns) ** 2 * codes.shape[1]
         self.kernels = sorted_kernels
-        self.make_job = lambda: sorted_job(codes, values, goal.loss, rule, worst, labels)
+        known = min(left // 4, KNOWN_BYTES)
+        self.make_job = lambda: sorted_job(codes, values, goal.loss, rule, worst, labels, known)
         self.prepare()
 
     def tree(self) -> Tree:

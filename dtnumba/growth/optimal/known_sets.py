@@ -1,12 +1,21 @@
 # mypy: ignore-errors
-"""Sets of rows that were solved, by name: a table that forgets instead of growing, and the last ones, to compare."""
+"""Sets of rows that were solved, by name: a table that forgets instead of growing, and the last ones, to compare.
+
+A set loses no less than another one, but for what the rows that only the other has can lose. Columns that say nearly
+the same part rows nearly alike, so that much of what one of them showed holds for the next one.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.runtime.instructions.bits import bit_count
+from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
 from dtnumba.runtime.kernels import inline, outlined
+
+MOST_KNOWN, KNOWN_BYTES = 256, 1 << 24  # sets of a level that are compared, and the bytes of those of all levels
+_ONE, _WORD = np.uint64(1), np.uint64(64)
+# What a set loses at least, and what trees that is about
+K_LOW, K_DEPTH, K_TESTS, K_SPENT = range(4)
 
 
 class Known(NamedTuple):
@@ -92,3 +101,49 @@ def remember(known, level, seen, depth, tests, bound):
     for w in range(np.uint64(len(seen))):
         known.rows[level, k, w] = seen[w]
     known.recent[level, k, 0], known.recent[level, k, 1], known.recent[level, k, 2] = bound, depth, tests
+
+
+class SolvedSets(NamedTuple):
+    """The last sets of each level, and what they lose at least."""
+
+    rows: np.ndarray  # (levels, sets, words) uint64
+    told: np.ndarray  # (levels, sets, 4) int64: columns K_LOW ...
+    turn: np.ndarray  # (levels,) int64
+    own: np.ndarray  # (levels, words) uint64: the set that is asked about
+
+
+@outlined
+def bound_by_like(known, rows, level, side, asked, upper):
+    """Return whether a set, asked for (depth, tests, spent), cannot lose less than ``upper`` because of one like it."""
+    own, told, order = known.own[level], known.told[level], rows.row[level, side, 0]
+    depth, tests, spent = asked
+    for w in range(np.uint64(len(own))):
+        own[w] = np.uint64(0)
+    for t in range(np.uint64(rows.size[level, side])):
+        r = np.uint64(order[t])
+        own[r // _WORD] |= _ONE << (r % _WORD)
+    for k in range(len(told)):
+        room = told[k, K_LOW] - upper
+        if room < 0 or told[k, K_DEPTH] < depth or told[k, K_TESTS] < tests or told[k, K_SPENT] < spent:
+            continue
+        for w in range(np.uint64(len(own))):
+            x = known.rows[level, k, w] & ~own[w]
+            while x and room >= 0:
+                room -= rows.worst[w * _WORD + lowest_bit(x)] if len(rows.worst) > 0 else room + 1
+                x &= x - _ONE
+            if room < 0:
+                break
+        if room >= 0:
+            return True
+    return False
+
+
+@outlined
+def remember_set(known, level, asked, low):
+    """Keep what the set that was last asked about loses at least, in the place of the oldest one."""
+    k = known.turn[level]
+    known.turn[level] = (k + 1) % len(known.told[level])
+    for w in range(np.uint64(known.own.shape[1])):
+        known.rows[level, k, w] = known.own[level, w]
+    known.told[level, k, K_LOW] = low
+    known.told[level, k, K_DEPTH], known.told[level, k, K_TESTS], known.told[level, k, K_SPENT] = asked

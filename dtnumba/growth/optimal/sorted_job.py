@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.growth.optimal.known_sets import KNOWN_BYTES, MOST_KNOWN, SolvedSets
 from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
 from dtnumba.growth.optimal.losses.labels import ManyErrors, TwoErrors
 from dtnumba.growth.optimal.losses.spreads import SquaresLost, TwoGini
@@ -27,12 +28,18 @@ _NARROW = 1 << 31  # sums below this are added up in 32 bits
 
 
 def sorted_job(
-    codes: NDArray[np.int32], value: NDArray[np.int64], loss: Any, rule: TreeRule, worst: Any, label: Any = None
+    codes: NDArray[np.int32],
+    value: NDArray[np.int64],
+    loss: Any,
+    rule: TreeRule,
+    worst: Any,
+    label: Any = None,
+    memory: int = KNOWN_BYTES,
 ) -> SortedJob:
     """Return the search over ``codes`` (columns, rows): which of a column's ascending values each row has.
 
     ``value`` (rows, sums) is what a row adds; ``worst`` what it can lose at most, empty where nobody can say; ``label``
-    its class or target, None where the only sum that it adds to says so.
+    its class or target, None where the only sum that it adds to says so. ``memory``: bytes for sets that were solved.
     """
     n_columns, n_rows = codes.shape
     levels = max(rule.depth, 2)
@@ -67,6 +74,8 @@ def sorted_job(
         np.zeros((2, n_rows), np.int32),
         np.zeros(n_rows + 1, np.int64),
         np.zeros(2, np.int64),
+        np.full(2, -1, np.int64),
+        np.zeros(n_rows, wide),
     )
     places = n_columns * (n_rows + 1) * n_ways(rule)
     tree = 1 << rule.depth
@@ -84,7 +93,15 @@ def sorted_job(
         np.zeros(6, np.int64),
         np.zeros(3, np.int64),
     )
-    return SortedJob(rows, loss, rule, lanes, state, np.zeros(1, np.int64), 0)
+    words = -(-n_rows // 64)
+    n_known = max(1, min(MOST_KNOWN, memory // (8 * words * levels)))
+    known = SolvedSets(
+        np.zeros((levels, n_known, words), np.uint64),
+        np.full((levels, n_known, 4), -1, np.int64),
+        np.zeros(levels, np.int64),
+        np.zeros((levels, words), np.uint64),
+    )
+    return SortedJob(rows, loss, rule, lanes, state, np.zeros(1, np.int64), known, 0)
 
 
 def n_ways(rule: TreeRule) -> int:

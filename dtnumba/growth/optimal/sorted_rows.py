@@ -52,6 +52,8 @@ class Lanes(NamedTuple):
     chain: np.ndarray  # (2, rows) int32: the row after each, and before
     firsts: np.ndarray  # (rows + 1,) int64: what the first rows of an order lose
     spent: np.ndarray  # (2,) int64: tests of one cut above a set, and above the sides of its cuts
+    pair: np.ndarray  # (2,) int64: the two classes that a set has; -1 where it has more
+    step: np.ndarray  # (rows,) like delta: what its rows add to sums of two classes
 
 
 @outlined

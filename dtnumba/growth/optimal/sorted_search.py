@@ -11,6 +11,7 @@ whose leaves may have any rows; these are what ``S_LOW`` and ``low`` are about, 
 
 import numpy as np
 
+from dtnumba.growth.optimal.known_sets import bound_by_like, remember_set
 from dtnumba.growth.optimal.losses.contract import BIG, spends, spread, test_price
 from dtnumba.growth.optimal.rule import (
     ALL_TESTS,
@@ -146,6 +147,15 @@ _seed = by_type("seed", _seed_by_sums)
 
 
 @inline
+def _midway(loss, rows, level, side, f, start, stop, lanes):
+    return (start + stop + 1) // 2
+
+
+# (loss, rows, level, side, column, start, stop, lanes): where a range of cuts is divided
+_middle = by_type("middle", _midway)
+
+
+@inline
 def _cut_between(codes, low, high, wanted):
     """Return a cut strictly between two places near the wanted one, -1 if there is none."""
     for t in range(wanted, high):
@@ -163,12 +173,18 @@ def _ask(job, level, side, depth, tests, spent, upper, budget):
     levels = job.levels
     state = levels.state[level]
     state[S_SIDE] = side
+    asked = depth, tests, spent
+    if bound_by_like(job.known, job.rows, level + 1, side, asked, upper):
+        state[S_GOT] = state[S_GOT_LOW] = upper
+        return True
     if depth <= 2:
         levels.two[TWO_UPPER], levels.two[TWO_SPENT] = upper, spent
         call_at(job.two_at, job, level + 1, side, tests)
         state[S_GOT], state[S_GOT_LOW] = levels.two[VALUE], levels.two[TWO_LOW]
         kept = levels.kept[level, side]
         kept[0, 0], kept[0, 1] = levels.two[TWO_COLUMN], levels.two[TWO_CUT]  # written out if it is wanted
+        if job.halt[0] == 0:
+            remember_set(job.known, level + 1, asked, state[S_GOT_LOW])
         return True
     levels.state[level + 1, S_OWN], levels.state[level + 1, S_SPENT] = side, spent
     _open(job, level + 1, depth, tests, upper, budget)
@@ -234,6 +250,8 @@ def search_sorted(job, upper, budget, n_sets):
                     return ENDED
                 above = levels.state[level - 1]
                 above[S_GOT], above[S_GOT_LOW] = state[S_UPPER], min(state[S_LOW], state[S_UPPER])
+                if budget >= ALL_TESTS:
+                    remember_set(job.known, level, (depth, tests, state[S_SPENT]), above[S_GOT_LOW])
                 if state[S_UPPER] < state[S_START]:
                     kept = levels.kept[level - 1, above[S_SIDE]]
                     for k in range(len(kept)):
@@ -245,7 +263,9 @@ def search_sorted(job, upper, budget, n_sets):
                 state[S_HEAD] += 1
                 continue
             start, stop, f = one[R_FROM], one[R_TO], one[R_COLUMN]
-            wanted = one[R_SEED] if one[R_SEED] > 0 else (start + stop + 1) // 2
+            wanted = one[R_SEED]
+            if wanted == 0:
+                wanted = _middle(job.loss, rows, level, state[S_OWN], f, start, stop, job.lanes)
             cut = np.int64(-1)
             if stop - start > 1:
                 cut = _cut_between(rows.code[level, state[S_OWN], f], start, stop, wanted)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dtnumba.growth.optimal.known_sets import SolvedSets
 from dtnumba.growth.optimal.losses.contract import spends, test_price, two_leaves
 from dtnumba.growth.optimal.rule import TreeRule
 from dtnumba.growth.optimal.sorted_rows import (
@@ -54,6 +55,7 @@ class SortedJob(NamedTuple):
     lanes: Lanes
     levels: Levels
     halt: np.ndarray
+    known: SolvedSets
     two_at: int  # where ``sorted_two_below`` is
 
 
