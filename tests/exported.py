@@ -131,11 +131,15 @@ SPLINES = {
     "splines, classes": (MARSClassifier(missing="indicator", max_degree=2, max_terms=9), "labels", np.float64),
 }
 
-# Models whose tests are sums over several columns, which most formats do not say
+# Models whose tests are sums over several columns, which some formats do not say
 SUMS = {
     "sums": (ObliqueTreeClassifier(search="lda", max_depth=3), "two", np.float64),
+    "sums, categories": (ObliqueTreeClassifier(search="lda", max_depth=4, **CATEGORIES), "labels", object),
+    "sums, costs": (ObliqueTreeClassifier(search="lda", max_depth=3, **COSTS), "labels", np.float32),
     "sums, a number": (ObliqueTreeRegressor(search="ridge", max_depth=3), "number", np.float64),
+    "sums, two numbers": (ObliqueTreeRegressor(search="ridge", max_depth=3), "both numbers", np.float64),
     "forest of sums": (ObliqueForestClassifier(n_estimators=2, max_depth=3, random_state=0), "two", np.float64),
+    "forest of sums, hard": (ObliqueForestClassifier(voting="hard", **FOREST, **CATEGORIES), "labels", object),
     "forest of sums, a number": (ObliqueForestRegressor(n_estimators=2, max_depth=3), "number", np.float64),
 }
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _MOST_FEATURES = 1 << 24
 _WHOLE = {"LEVEL", "BRANCH", "OTHER_START", "OTHER_FEATURE", "OTHER_IS_MAP", "OTHER_BELOW"}
-_WHOLE |= {"OTHER_BRANCH_START", "OTHER_BRANCH"}
+_WHOLE |= {"OTHER_BRANCH_START", "OTHER_BRANCH", "TERM_START", "TERM"}
+_REAL = {"CUT", "OTHER_THRESHOLD", "WEIGHT", "COUNTS_AS"}
 _COMPILERS = ("cc", "gcc", "clang")
 _LABEL_CELLS = 4096  # numbers on the stack while labels are found
 
@@ -116,7 +117,7 @@ def c(model: Any, name: str = "model", row_type: str = "float64") -> CSource:
         raise ValueError(f"name={name!r}: must be a name in C, as functions begin with it")
     if hasattr(model, "splines_"):
         return _of_splines(model, name)
-    found = read_trees(model, "c", row_type)
+    found = read_trees(model, "c", row_type, sums=True)
     if len(found.columns.names) >= _MOST_FEATURES:
         raise ExportError(f"c: the table has {len(found.columns.names)} columns, and nodes have room for 2**24 - 1")
     header = _header(name, has_labels=found.columns.classes is not None)
@@ -148,7 +149,8 @@ def _of_splines(model: Any, name: str) -> CSource:
 
 def _pieces(found: ReadTrees, name: str, header: str) -> list[str]:
     tables = LoopTables(found)
-    is_quick = tables.is_plain and not (found.is_shared or tables.may_stay or tables.has_stand_ins)
+    is_quick = tables.is_plain
+    is_quick &= not (found.is_shared or tables.may_stay or tables.has_stand_ins or tables.has_sums)
     sizes = {
         "N_COLUMNS": max(len(found.columns.names), 1),
         "N_OUTPUTS": len(found.columns.sizes),
@@ -227,7 +229,7 @@ def _any_nodes(tables: LoopTables) -> list[str]:
     for name, column in tables.ragged.items():
         if name in _WHOLE:  # one more, so that no table is empty
             pieces.append(parts.words(name, np.append(column, 0).astype(np.int64).astype(np.uint32)))
-        elif name in {"CUT", "OTHER_THRESHOLD"}:
+        elif name in _REAL:
             pieces.append(parts.reals(name, column, single=False))
     if tables.found.is_shared:
         pieces.append(parts.reals("SHARE", own["SHARE"], single=False))

@@ -26,6 +26,7 @@ from dtnumba.tables.labels import Labels, Values
 from dtnumba.tables.table import Seen, Table, read_table
 from dtnumba.trees.check import check
 from dtnumba.trees.layout import NO_SURROGATES, Surrogates, Trees
+from dtnumba.trees.linear import LinearTests
 from dtnumba.trees.sparse_rows import SparseValues
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "dtnumba", 1
 KINDS_OF_LEVELS = (str, bool, int, float)
 _NAMED = {"Infinity": np.inf, "-Infinity": -np.inf, None: np.nan}
-_OTHERS_OF_TREES = {"surrogates", "cuts_at", "adds_both", "policy", "value", "join"}
+_OTHERS_OF_TREES = {"surrogates", "cuts_at", "adds_both", "policy", "value", "join", "linear"}
 _ENTRIES_OF_TREES = tuple(name for name in Trees._fields if name not in _OTHERS_OF_TREES)
 
 
@@ -75,7 +76,7 @@ def json(model: Any, indent: int | None = None) -> JsonText:
     ['low']
 
     """
-    found: Any = _read_splines(model) if hasattr(model, "splines_") else read(model)
+    found: Any = _read_splines(model) if hasattr(model, "splines_") else read(model, sums=True)
     columns = found.columns
     for listed in (*columns.levels, *(columns.classes or ())):
         literals(listed or [], "json", KINDS_OF_LEVELS)
@@ -138,6 +139,7 @@ def _of_trees(trees: Trees) -> dict[str, Any]:
     more = {"policy": int(trees.policy), "surrogates": own if len(trees.surrogates.feature) else None}
     more |= {"adds_both": True} if trees.adds_both else {}
     more |= {"join": _array(trees.join)} if trees.is_graph else {}
+    more |= {"sums": {name: _array(own) for name, own in trees.linear._asdict().items()}} if trees.has_sums else {}
     return {**found, "value": _of_value(trees.value), **more, "cuts_at": _cuts_at(trees.cuts_at)}
 
 
@@ -220,6 +222,8 @@ def _read_trees(given: dict[str, Any]) -> Trees:
     more: dict[str, Any] = {"policy": int(given["policy"]), "cuts_at": _read_cuts_at(given["cuts_at"])}
     more["adds_both"] = bool(given.get("adds_both", False))
     more |= {"join": _read_array(given["join"])} if "join" in given else {}
+    if "sums" in given:
+        more["linear"] = LinearTests(**{name: _read_array(own) for name, own in given["sums"].items()})
     return Trees(**columns, value=_read_value(given["value"]), surrogates=surrogates, **more)
 
 

@@ -11,6 +11,7 @@ from dtnumba.export.reading import AMONG, BY_RANGE, MAP, UP_TO, ExportError, Nod
 from dtnumba.export.replay import AskedRows, Replies, places_of
 from dtnumba.tables.floats import floor_to
 from dtnumba.trees.layout import LEAF, STAYS, n_entries
+from dtnumba.trees.linear import LinearTests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +78,9 @@ def onnx(model: Any, opset: int = 5, row_type: str = "float64") -> OnnxModel:
     column, NaN is missing. Its outputs are ``label`` (of several outputs ``label_0``, ...) and ``probabilities``, those
     of several outputs side by side, or ``predictions``. The operators of trees say which leaf a row ends in, and tables
     of doubles what it says, so that no number is rounded to float32. A decision graph is written as the tree that it
-    is: what its branches join at stands once for every way there.
+    is: what its branches join at stands once for every way there. Sums over several columns are added up in doubles
+    before the trees, term by term, as MatMul does not say in which order it adds; whether each is above its threshold
+    is one more column of a row, of 0 and 1, that trees ask for.
 
     Parameters
     ----------
@@ -98,7 +101,7 @@ def onnx(model: Any, opset: int = 5, row_type: str = "float64") -> OnnxModel:
         raise ImportError("export.onnx needs the package onnx: pip install 'dtnumba[onnx]'") from error
     if hasattr(model, "splines_"):
         return _of_splines(library, model, opset)
-    found = read_trees(model, "onnx", "float32" if opset == 1 else row_type)
+    found = read_trees(model, "onnx", "float32" if opset == 1 else row_type, sums=True)
     if found.trees.is_graph:
         found = unfolded(found, "onnx")
     _refuse(found, opset)
@@ -161,6 +164,7 @@ class _Entries:
         self.members: list[float] = []
         self.tree: list[int] = []
         trees, nodes = found.trees, Nodes(found.trees)
+        self._n_columns, self._n_sums = len(found.columns.names), 0
         self.first = np.zeros(trees.n_nodes, np.int64)
         for t in range(trees.n_trees):
             start, stop = int(trees.root[t]), int(trees.root[t + 1])
@@ -186,6 +190,9 @@ class _Entries:
 
     def _add(self, test: Test, node: int, m: int) -> None:
         f, children = test.feature, test.children
+        if test.terms:  # a column behind the others tells the side
+            f, test = self._n_columns + self._n_sums, test._replace(threshold=0.5)
+            self._n_sums += 1
         if test.absent is None and test.kind != MAP:  # a known value is not above infinity
             self._entry(f, _LEQ, np.inf, (_NEXT, m + node), 0)
         if test.kind == UP_TO:
@@ -300,19 +307,47 @@ class _Graph:
         split = np.array(entries.split, np.float64)
         if self.opset == 1:
             split = floor_to(split, np.float32).astype(np.float32)
-        if self.opset == 5:
-            said = self._ensemble(entries, split, where, is_leaf, tree_of_leaf)
-        else:
-            said = self._regressor(entries, split, where, is_leaf, tree_of_leaf)
+        write = self._ensemble if self.opset == 5 else self._regressor
+        rows = self._with_sides() if trees.has_sums else "rows"
+        said = write(rows, entries, split, where, is_leaf, tree_of_leaf)
         return self.add("Cast", [said], to=self.library.TensorProto.INT64)
 
-    def _ensemble(self, entries: _Entries, split: Any, where: Any, is_leaf: Any, tree_of_leaf: Any) -> str:
+    def _with_sides(self) -> str:
+        """Return the name of the rows with a column more for each test of a sum: 0 below, 1 above, NaN as missing."""
+        linear, types = self.found.trees.linear, self.library.TensorProto
+        assert isinstance(linear, LinearTests)
+        n_terms = np.diff(linear.start)
+        tests = np.flatnonzero(n_terms)
+        first, n_terms = linear.start[tests], n_terms[tests]
+        rows = self.add("Cast", ["rows"], to=types.DOUBLE) if self.opset == 1 else "rows"
+        total = self.table(np.zeros((1, len(tests))))
+        all_absent = ""
+        for k in range(int(n_terms.max())):  # of those that have fewer terms nothing is added
+            at, own = np.minimum(first + k, len(linear.column) - 1), k < n_terms
+            value = self.add("Gather", [rows, self.table(np.where(own, linear.column[at], 0).astype(np.int64))], axis=1)
+            absent = self.add("IsNaN", [value])
+            if not own.all():
+                absent = self.add("Or", [absent, self.table(~own)])
+            instead = self.table(np.where(own, linear.stand_in[at], 0.0))
+            product = self.add(
+                "Mul",
+                [self.add("Where", [absent, instead, value]), self.table(np.where(own, linear.weight[at], 0.0))],
+            )
+            total = self.add("Add", [total, product])
+            all_absent = self.add("And", [all_absent, absent]) if all_absent else absent
+        is_none = self.add("Or", [all_absent, self.add("IsNaN", [total])])
+        above = self.add("Greater", [total, self.table(self.found.trees.threshold[tests])])
+        dtype, kind = (np.float32, types.FLOAT) if self.opset == 1 else (np.float64, types.DOUBLE)
+        side = self.add("Where", [is_none, self.table(dtype(np.nan)), self.add("Cast", [above], to=kind)])
+        return self.add("Concat", ["rows", side], axis=1)
+
+    def _ensemble(self, rows: str, entries: _Entries, split: Any, where: Any, is_leaf: Any, tree_of_leaf: Any) -> str:
         """Add the operator of opset 5."""
         tensor = self.library.numpy_helper.from_array
         more = {"membership_values": tensor(np.array(entries.members))} if entries.members else {}
         return self.add(
             "TreeEnsemble",
-            ["rows"],
+            [rows],
             domain="ai.onnx.ml",
             n_targets=self.found.trees.n_trees,
             aggregate_function=1,
@@ -331,7 +366,7 @@ class _Graph:
             **more,
         )
 
-    def _regressor(self, entries: _Entries, split: Any, where: Any, is_leaf: Any, tree_of_leaf: Any) -> str:
+    def _regressor(self, rows: str, entries: _Entries, split: Any, where: Any, is_leaf: Any, tree_of_leaf: Any) -> str:
         """Add the operator of earlier opsets, whose leaves are nodes: behind the tests of their tree."""
         n_trees = self.found.trees.n_trees
         tree = np.array(entries.tree, np.int64)
@@ -355,7 +390,7 @@ class _Graph:
         is_test = joined(np.ones(len(tree), np.int64))
         return self.add(
             "TreeEnsembleRegressor",
-            ["rows"],
+            [rows],
             domain="ai.onnx.ml",
             n_targets=n_trees,
             aggregate_function="SUM",

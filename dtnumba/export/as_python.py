@@ -13,7 +13,7 @@ from dtnumba.export.languages.row_source import loop_source
 from dtnumba.export.languages.source import ExportedText, literal, literals, number
 from dtnumba.export.languages.voters import ReadVoters
 from dtnumba.export.languages.voting_rules import used_by
-from dtnumba.export.reading import ExportError, Nodes, ReadRules, ReadTrees, read
+from dtnumba.export.reading import ExportError, Nodes, ReadRules, ReadTrees, read, used_columns
 from dtnumba.export.replay import AskedRows, Replies, places_of
 from dtnumba.rules.layout import body_of
 from dtnumba.rules.paths import ways_to_leaves
@@ -21,6 +21,8 @@ from dtnumba.trees.layout import depths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from dtnumba.export.reading import Term
 
 PYTHON_STYLES = ("plain", "numpy")
 _MOST_DEPTH, _MOST_NODES = 40, 20_000  # of a tree that is written as one "if" in another; Python refuses 100
@@ -87,7 +89,7 @@ def python(model: Any, style: str = "plain", row_type: str = "float64") -> Pytho
         raise ValueError(f"style={style!r}: must be one of {', '.join(map(repr, PYTHON_STYLES))}")
     if hasattr(model, "splines_"):
         return _of_splines(model, style)
-    found = read(model, row_type)
+    found = read(model, row_type, sums=True)
     columns = found.columns
     for levels in (*columns.levels, *(columns.classes or ())):
         literals(levels or [], "python")
@@ -164,6 +166,19 @@ class _Python:
     def constant(self, *, holds: bool) -> str:
         return str(holds)
 
+    def sum_le(self, terms: Sequence[Term], cut: float) -> str:
+        return f"({self._any_known(terms)} and {self._sum(terms)} <= {number(cut)})"
+
+    def sum_gt(self, terms: Sequence[Term], cut: float) -> str:
+        return f"({self._any_known(terms)} and {self._sum(terms)} > {number(cut)})"
+
+    def _any_known(self, terms: Sequence[Term]) -> str:
+        return self.either([self.known(term.column) for term in terms])
+
+    def _sum(self, terms: Sequence[Term]) -> str:
+        parts = ((number(weight), f"x{j}", number(stand_in)) for j, weight, stand_in in terms)
+        return " + ".join(f"{weight} * ({x} if {x} == {x} else {instead})" for weight, x, instead in parts)
+
 
 def reading_lines(found: ReadTrees | ReadRules | ReadVoters, used: Sequence[int]) -> list[str]:
     """Return the lines that make numbers of the values of a row that are asked for."""
@@ -200,8 +215,7 @@ def header(found: ReadTrees | ReadRules | ReadVoters) -> str:
 
 def _nested(found: ReadTrees) -> str:
     trees, nodes, language = found.trees, Nodes(found.trees), _Python()
-    used = sorted({*trees.feature[trees.feature >= 0].tolist(), *trees.surrogates.feature.tolist()})
-    lines = [header(found), *reading_lines(found, used)]
+    lines = [header(found), *reading_lines(found, used_columns(trees))]
     waiting: list[tuple[int, int, str | None]] = [(0, 1, None)]
     while waiting:
         node, depth, lead = waiting.pop()

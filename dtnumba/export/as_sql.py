@@ -160,7 +160,7 @@ def sql(
     for given, name, known in ((style, "style", SQL_STYLES), (dialect, "dialect", DIALECTS)):
         if given not in known:
             raise ValueError(f"{name}={given!r}: must be one of {', '.join(map(repr, known))}")
-    found: Any = read(model, row_type) if not hasattr(model, "splines_") else _read_splines(model, style)
+    found: Any = read(model, row_type, sums=True) if not hasattr(model, "splines_") else _read_splines(model, style)
     make, query_class = _makers(model)
     kept = found.columns.names if keep is None else list(keep)
     for labels in found.columns.classes or ():

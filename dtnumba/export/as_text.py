@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.export.languages.voters import ReadVoters
-from dtnumba.export.reading import ExportError, ReadTrees, codes_of, read
-from dtnumba.export.text_styles.printed import Printed, plain
+from dtnumba.export.reading import ExportError, Nodes, ReadTrees, codes_of, read
+from dtnumba.export.text_styles.printed import Printed, formula, plain
 from dtnumba.rules.paths import test_of
 from dtnumba.rules.text import Words, sentence, word
 from dtnumba.rules.view import text_of_sets
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from dtnumba.export.reading import Term
 
 
 STYLES = ("outline", "rpart", "weka", "c50")
@@ -72,6 +74,7 @@ class Told:
         levels = found.columns.levels
         self._words = Words(found.columns.names if names is None else list(names), levels, None, self._trees.cuts_at)
         self._n_levels = [0 if own is None else len(own) for own in levels]
+        self._nodes = Nodes(self._trees)
         rows = self._trees.n_samples
         self._is_weighed = len(rows) > 0 and not np.allclose(self._trees.weight, rows, rtol=1e-9)
 
@@ -100,21 +103,34 @@ class Told:
         return {int(node): f"[{k}]" for k, node in enumerate(sorted(set(joins)), 1)}
 
     def column(self, node: int) -> str:
-        """Return the name of the column that a node tests."""
-        return word(self._words.names[int(self._trees.feature[node])])
+        """Return the name of the column that a node tests, or the formula of a sum."""
+        terms, names = self._terms(node), self._words.names
+        if terms:
+            return formula(terms, list(map(word, names)), self._most)
+        return word(names[int(self._trees.feature[node])])
 
     def condition(self, node: int, child: int, *, named: bool = True) -> str:
         """Return what a row passes from a node to its child, with the name of the column or without."""
         test, name = test_of(self._trees, node, child, self._n_levels.__getitem__), self.column(node)
+        terms = self._terms(node)
         own, more = self._trees.surrogates.start, ""
         if len(self._trees.share) and self._trees.share[child] > 0:
             more = f" (missing: {float(self._trees.share[child]):.0%} of the row)"
         elif len(own) > 1 and own[node] < own[node + 1]:
             test, more = test._replace(missing=False), " (missing: by surrogates)"
-        if self._has_missing is not None and not self._has_missing[test.feature]:
-            test, more = test._replace(missing=False), ""
-        text = sentence(test, self._words, self._most)
+        if self._has_missing is not None:
+            columns = [term.column for term in terms] or [test.feature]
+            test = test._replace(missing=test.missing and bool(self._has_missing[columns].all()))
+            more = more if self._has_missing[columns].any() else ""
+        if terms:
+            sign = "<=" if child == self._trees.left[node] else ">"
+            text = f"{name} {sign} {self._trees.threshold[node]:.4g}{' (or missing)' * test.missing}"
+        else:
+            text = sentence(test, self._words, self._most)
         return (text if named or not text.startswith(f"{name} ") else text[len(name) + 1 :]) + more
+
+    def _terms(self, node: int) -> list[Term]:
+        return self._nodes.test(node).terms if self._trees.has_sums else []
 
     def rows(self, node: int) -> str:
         """Return how many rows a node had, "" where that is not known."""
@@ -208,7 +224,7 @@ def text(
 
         own = feature_names_of(feature_names, int(model.n_features_in_))
         return "\n".join(equations(model, own, 7)) + "\n"
-    found = read(model, says_soft=style == "c50")
+    found = read(model, says_soft=style == "c50", sums=style != "c50")
     if isinstance(found, ReadVoters):
         if style == "c50":
             from dtnumba.export.text_styles.c50_summary import rules_in_style

@@ -35,6 +35,7 @@ class ExportError(ValueError):
 
 
 _NO_SUMS = "it tests a sum over several columns, which this format cannot say"
+_HAVE_SUMS = "fit it with max_terms=1, or write it by export.text, python, json, c, sql or onnx"
 
 
 def refuse(format_: str, nodes: Any, reason: str, remedy: str) -> None:
@@ -158,7 +159,7 @@ def read(
         raise ExportError(f"model={model!r}: has neither trees nor rules")
     if model.trees_.has_sums and not sums:
         which = np.flatnonzero(n_terms_of(model.trees_.linear, model.trees_.n_nodes))
-        refuse(type(model).__name__, which, _NO_SUMS, "fit it with max_terms=1, or write it by save")
+        refuse(type(model).__name__, which, _NO_SUMS, _HAVE_SUMS)
     return _read_trees(model, bits)
 
 
@@ -298,6 +299,22 @@ def absent_of(trees: Trees) -> NDArray[np.int64]:
     return np.where((kind == 0) | (trees.missing_left == STAYS), own, child)
 
 
+def used_columns(trees: Trees) -> list[int]:
+    """Return the columns that trees look at, ascending."""
+    parts = [trees.feature[trees.feature >= 0], trees.surrogates.feature]
+    parts += [trees.linear.column] if isinstance(trees.linear, LinearTests) else []
+    used: list[int] = np.unique(np.concatenate(parts)).tolist()
+    return used
+
+
+class Term(NamedTuple):
+    """One column of a sum that a node tests."""
+
+    column: int
+    weight: float
+    stand_in: float  # what a missing value counts as
+
+
 class Test(NamedTuple):
     """What one node asks, for languages that ask in words."""
 
@@ -310,7 +327,7 @@ class Test(NamedTuple):
     absent: int | None  # the child that a missing value goes to, None where it stays
     shares: list[float] | None  # of the children, where a missing value goes to all of them
     stand_ins: list[StandIn]
-    terms: list[tuple[int, float]]  # columns and weights of the sum that is tested in place of a value; else empty
+    terms: list[Term]  # of the sum that is tested in place of a value; else empty
 
 
 class StandIn(NamedTuple):
@@ -370,12 +387,13 @@ class Nodes:
         found: list[Any] = getattr(self._trees, name)[start[node] : start[node + 1]].tolist() if len(start) > 1 else []
         return found
 
-    def _terms(self, node: int) -> list[tuple[int, float]]:
+    def _terms(self, node: int) -> list[Term]:
         linear = self._trees.linear
         if not isinstance(linear, LinearTests):
             return []
         own = slice(int(linear.start[node]), int(linear.start[node + 1]))
-        return list(zip(linear.column[own].tolist(), linear.weight[own].tolist(), strict=True))
+        parts = (getattr(linear, name)[own].tolist() for name in Term._fields)
+        return [Term(*one) for one in zip(*parts, strict=True)]
 
     def _stand_ins(self, node: int) -> list[StandIn]:
         own = self._trees.surrogates

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from dtnumba.export.languages.voters import ReadVoters
-from dtnumba.export.reading import MAP, ReadRules, ReadTrees, kinds_of, read
+from dtnumba.export.reading import MAP, ReadRules, ReadTrees, kinds_of, read, used_columns
 from dtnumba.tables.cells import cells_of
 from dtnumba.tables.table import Table
-from dtnumba.trees.layout import n_entries
+from dtnumba.trees.layout import NO_SURROGATES, n_entries
+from dtnumba.trees.linear import LinearTests, n_terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 # So many cuts and categories are tried by themselves; of more, so many of each column, spread evenly.
 _MOST_CUTS, _MOST_LEVELS, _FEWEST = 20_000, 500, 50
+_MOST_SUMS, _OF_A_SUM = 1000, 3  # tests of sums that are met on their boundary, and by so many rows each
 _BLOCK = 1 << 16  # rows together
 _CLOSE = 1e-12  # of shares that exponentials are in, which are rounded elsewise in each language
 
@@ -142,7 +144,7 @@ def verify(result: Any, model: Any, X: Any) -> Verified:
 
 def _read(model: Any, row_type: str) -> ReadsRows:
     if not hasattr(model, "splines_"):
-        return read(model, row_type)
+        return read(model, row_type, sums=True)
     from dtnumba.export.splines.reading import read_splines
 
     return read_splines(model)
@@ -193,8 +195,7 @@ def _compare(result: Any, model: Any, rows: NDArray[Any], first: int) -> None:
 
 def known_rows(trees: Trees, codes: NDArray[Any]) -> NDArray[np.bool_]:
     """Return the rows without missing values in tested columns, and without categories that a node has no child for."""
-    used = np.unique(trees.feature[trees.feature >= 0])
-    own = np.asarray(codes, np.float64)
+    used, own = used_columns(trees._replace(surrogates=NO_SURROGATES)), np.asarray(codes, np.float64)
     known = ~np.isnan(own[:, used]).any(axis=1)
     for node in np.flatnonzero(kinds_of(trees) == MAP).tolist():
         ways = trees.branch[trees.branch_start[node] : trees.branch_start[node + 1]]
@@ -223,7 +224,10 @@ def places_of(labels: list[Any], classes: list[Any]) -> NDArray[np.int64]:
 
 
 def hard_rows(read_model: ReadsRows, codes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows that are hard on an export: each is a row of the caller with one value changed, or several."""
+    """Return rows that are hard on an export: each is a row of the caller with one value changed, or several.
+
+    Tests of sums are met on their boundary and beside it: one value of a row is what makes the sum the threshold.
+    """
     p = len(read_model.columns.names)
     features, values = [], []
     found = [one for one in cuts_by_feature(read_model) if read_model.columns.levels[one[0]] is None]
@@ -245,10 +249,45 @@ def hard_rows(read_model: ReadsRows, codes: NDArray[np.float64]) -> NDArray[np.f
     holes = base[generator.integers(0, len(base), min(2 * p + 4, 200))]
     holes[generator.random(holes.shape) < np.linspace(0.2, 1.0, len(holes))[:, None]] = np.nan
     holes[-1] = np.nan
-    return np.concatenate([rows, holes])
+    made = [rows, holes]
+    if isinstance(read_model, ReadTrees) and read_model.trees.has_sums:
+        made.append(_on_boundaries(read_model, np.concatenate([base, holes]), generator))
+    return np.concatenate(made)
 
 
-def _some(values: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+def _on_boundaries(read_model: ReadTrees, base: NDArray[np.float64], generator: Any) -> NDArray[np.float64]:
+    """Return rows of which one value is such that a test of a sum just holds, or just does not."""
+    trees = read_model.trees
+    linear, found = trees.linear, []
+    assert isinstance(linear, LinearTests)
+    tests = np.flatnonzero(n_terms_of(linear, trees.n_nodes))
+    for node in _some(tests, _MOST_SUMS).tolist():
+        terms = slice(int(linear.start[node]), int(linear.start[node + 1]))
+        columns, weights = linear.column[terms], linear.weight[terms]
+        rows = base[generator.integers(0, len(base), _OF_A_SUM)]
+        at = generator.integers(0, len(columns), _OF_A_SUM)
+        known = np.where(np.isnan(rows[:, columns]), linear.stand_in[terms], rows[:, columns])
+        known[np.arange(_OF_A_SUM), at] = 0.0
+        with np.errstate(all="ignore"):
+            parts = known * weights
+            value = (trees.threshold[node] - parts.sum(axis=1)) / weights[at]
+            largest = np.maximum(np.abs(parts).max(axis=1), abs(trees.threshold[node]))
+            step = np.spacing(largest) / np.abs(weights[at])  # which the sum does not round away
+        kept = np.flatnonzero(np.isfinite(value) & np.isfinite(step))
+        beside = [_beside(value[k] + step[k] * np.arange(-2.0, 3.0), _FEWEST) for k in kept.tolist()]
+        n = [len(own) for own in beside]
+        rows, at = np.repeat(rows[kept], n, axis=0), np.repeat(at[kept], n)
+        rows[np.arange(len(rows)), columns[at]] = np.concatenate([*beside, np.empty(0)])
+        found.append(rows)
+    wild = base[generator.integers(0, len(base), 2 * base.shape[1] + 4)]  # infinities that cancel each other
+    chosen = generator.random(wild.shape) < 0.5
+    wild[chosen] = np.where(generator.random(wild.shape) < 0.5, np.inf, -np.inf)[chosen]
+    is_level = [j for j, levels in enumerate(read_model.columns.levels) if levels is not None]
+    wild[:, is_level] = np.nan
+    return np.concatenate([*found, wild])
+
+
+def _some(values: NDArray[Any], most: int) -> NDArray[Any]:
     return values[np.unique(np.linspace(0, max(len(values) - 1, 0), min(most, len(values))).astype(np.int64))]
 
 
@@ -272,7 +311,8 @@ def cuts_by_feature(read_model: ReadsRows) -> Iterator[tuple[int, NDArray[np.flo
     else:
         trees, own = read_model.trees, read_model.trees.surrogates
         of_cuts = np.repeat(trees.feature, n_entries(trees.cut_start, trees.n_nodes))
-        feature = np.concatenate([trees.feature, of_cuts, own.feature])
+        of_nodes = np.where(n_terms_of(trees.linear, trees.n_nodes), -1, trees.feature)
+        feature = np.concatenate([of_nodes, of_cuts, own.feature])
         cut = np.concatenate([trees.threshold, trees.cut, own.threshold])
     is_cut = ~np.isnan(cut) & (feature >= 0)
     feature, cut = feature[is_cut], cut[is_cut]

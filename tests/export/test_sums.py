@@ -1,21 +1,137 @@
-"""Tests on sums over several columns: what a format does not say is refused, and never written wrongly."""
+"""Tests on sums over several columns: a format says what the model says, on the boundary of every sum, or refuses."""
 
+import numpy as np
 import pytest
-from exported import SUMS, made
+from exported import SUMS, made, of_any_table
 from strategies import interpreted_only
 
-from dtnumba import export
+from dtnumba import ObliqueTreeClassifier, export
+from dtnumba.export import as_python
+from dtnumba.export.reading import read
+from dtnumba.export.replay import hard_rows
+from dtnumba.trees.linear import sums_of
 
-FORMATS = ("text", "json", "python", "c", "sql", "onnx", "treelite")
+WAYS = {
+    "plain": export.python,
+    "loop": export.python,
+    "numpy": lambda model: export.python(model, "numpy"),
+    "json": export.json,
+    "c": export.c,
+    "duckdb": lambda model: export.sql(model, proba=True),
+    "sqlite": lambda model: export.sql(model, dialect="sqlite"),
+    "table": lambda model: export.sql(model, style="table", proba=True),
+    "table of sqlite": lambda model: export.sql(model, style="table", dialect="sqlite"),
+    "onnx": export.onnx,
+    "onnx, opset 3": lambda model: export.onnx(model, opset=3),
+    "onnx, opset 1": lambda model: export.onnx(model, opset=1),
+}
+OF_NUMBERS = {"onnx, opset 3", "onnx, opset 1"}  # which know no sets of categories
+IMPORTS = {"duckdb": "duckdb", "table": "duckdb", **dict.fromkeys(("onnx", *OF_NUMBERS), "onnxruntime")}
 
 
 @interpreted_only
 @pytest.mark.parametrize("name", sorted(SUMS))
-@pytest.mark.parametrize("written", FORMATS)
-def test_a_format_that_knows_no_sums_says_so(name, written):
+@pytest.mark.parametrize("way", WAYS)
+def test_it_says_what_the_model_says(name, way, monkeypatch):
+    if way in IMPORTS:
+        pytest.importorskip(IMPORTS[way])
+    if way == "loop":
+        monkeypatch.setattr(as_python, "_MOST_NODES", 0)
+    model, X = made(name)
+    if way in OF_NUMBERS and len(model.trees_.level):
+        with pytest.raises(export.ExportError, match="sets of categories"):
+            WAYS[way](model)
+        return
+    assert model.trees_.has_sums
+    assert export.verify(WAYS[way](model), model, X)
+
+
+@of_any_table(SUMS)
+def test_it_does_so_for_any_table(name, model, X):
+    for way in ("plain", "numpy", "json", "sqlite"):
+        assert export.verify(WAYS[way](model), model, X)
+    if not len(model.trees_.level):
+        pytest.importorskip("onnxruntime")
+        assert export.verify(WAYS["onnx, opset 1"](model), model, X)
+
+
+@interpreted_only
+def test_rows_that_are_made_lie_on_the_boundaries():
+    model, X = made("sums")
+    trees = model.trees_
+    rows = hard_rows(read(model, sums=True), np.asarray(X, np.float64))
+    for node in np.flatnonzero(np.diff(trees.linear.start)).tolist():
+        gap = sums_of(trees.linear, node, rows) - trees.threshold[node]
+        near = np.abs(gap) <= 1e-12 * max(1.0, abs(trees.threshold[node]))
+        assert (gap[near] <= 0).any()
+        assert (gap[near] > 0).any()
+
+
+@interpreted_only
+def test_a_threshold_or_a_stand_in_that_is_off_by_little_is_found():
+    model, X = made("sums")
+    text = export.json(model)
+    linear, node = model.trees_.linear, int(np.flatnonzero(np.diff(model.trees_.linear.start))[0])
+    for before in (model.trees_.threshold[node], linear.weight[linear.start[node]]):
+        after = before * (1.0 + 1e-14)
+        changed = type(text)(text.replace(repr(float(before)), repr(float(after)), 1))
+        changed.columns = text.columns
+        assert changed != text
+        with pytest.raises(export.ExportMismatchError):
+            export.verify(changed, model, X)
+    is_missing = np.isnan(np.asarray(X)[:, linear.column[linear.start[node]]])
+    assert is_missing.any()
+    changed = type(text)(text.replace(repr(float(linear.stand_in[linear.start[node]])), "1e9", 1))
+    changed.columns = text.columns
+    with pytest.raises(export.ExportMismatchError):
+        export.verify(changed, model, X)
+
+
+@interpreted_only
+def test_a_sum_is_written_as_it_is_added_up():
+    X = np.array([[0, 3], [1, 1], [2, 2], [3, 1], [0, 5], [4, 0]], float)
+    tree = ObliqueTreeClassifier().fit(X, ["low", "low", "high", "high", "high", "high"])
+    (a, b), cut = tree.trees_.linear.weight.tolist(), float(tree.trees_.threshold[0])
+    mean = tree.trees_.linear.stand_in.tolist()
+    assert export.python(tree).splitlines()[3] == (
+        f"    if (x0 == x0 or x1 == x1) and {a!r} * (x0 if x0 == x0 else {mean[0]!r}) + "
+        f"{b!r} * (x1 if x1 == x1 else {mean[1]!r}) > {cut!r}:"
+    )
+    assert b < 0
+    shown = f"{a:.4g}*x0 - {-b:.4g}*x1"
+    assert [line.split("  ")[1].strip() for line in export.text(tree).splitlines()[1:]] == [
+        f"{shown} <= {cut:.4g} (or missing)",
+        f"{shown} > {cut:.4g}",
+    ]
+    assert f'[label="{shown}\\n6 rows' in export.dot(tree)
+    assert export.frame(tree)["var"].tolist() == [shown, "<leaf>", "<leaf>"]
+    assert export.splits(tree)["var"].tolist() == [shown]
+    assert f"{shown} <= " in export.text(tree, "weka")
+    assert f"{shown}>=" in export.text(tree, "rpart")
+    assert f"      {shown} < " in tree.summary()
+    names = export.text(tree, feature_names=["length", "two words"])
+    assert f'{a:.4g}*length - {-b:.4g}*"two words"' in names
+
+
+@interpreted_only
+def test_of_many_terms_the_first_are_shown():
+    X = np.random.default_rng(0).normal(size=(80, 16))
+    tree = ObliqueTreeClassifier(search="lda", max_depth=1).fit(X, X.sum(axis=1) > 0)
+    assert len(tree.trees_.linear.column) == 16
+    assert " + 4 more <= " in export.text(tree)
+    assert " + 14 more <= " in export.text(tree, max_levels=2)
+
+
+@interpreted_only
+@pytest.mark.parametrize("name", sorted(SUMS))
+def test_a_format_that_knows_no_sums_says_so(name):
     model, _ = made(name)
-    with pytest.raises(export.ExportError, match=r"sum|several columns"):
-        getattr(export, written)(model)
+    with pytest.raises(export.ExportError, match=r"sum over several columns"):
+        export.treelite(model)
+    with pytest.raises(export.ExportError, match=r"sum over several columns"):
+        export.text(model, "c50")
+    with pytest.raises(export.ExportError):
+        export.to_sklearn(model)
 
 
 @interpreted_only

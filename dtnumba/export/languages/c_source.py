@@ -62,12 +62,25 @@ static uint32_t row_at(const double *row)
     return NODES(at * STRIDE + 2);
 }
 """
+_SUM = """
+static double sum_of(uint32_t at, const double *row)
+{
+    double total = 0.0;
+    int is_known = 0;
+    for (uint32_t k = TERM_START(at); k < TERM_START(at + 1); k++) {
+        const double own = row[TERM(k)], product = WEIGHT(k) * (own == own ? own : COUNTS_AS(k));
+        is_known |= own == own;
+        total += product;
+    }
+    return is_known ? total : row[TERM(TERM_START(at))];
+}
+"""
 _CHILD = """
 static uint32_t child_of(uint32_t at, const double *row)
 {
     const uint32_t left = NODES(at * STRIDE), word = NODES(at * STRIDE + 1);
     const uint32_t start = NODES(at * STRIDE + 2), n = NODES(at * STRIDE + 3);
-    const double value = row[word & 0xffffff];
+    const double value = VALUE(at, word, row);
     int32_t way = -1;
     (void)start, (void)n;
     if (value == value) {
@@ -75,6 +88,10 @@ static uint32_t child_of(uint32_t at, const double *row)
         case 1:
             way = !(value <= real(start, n));
             break;
+"""
+_VALUE = "\n#define VALUE(at, word, row) ((row)[(word) & 0xffffff])\n"
+_VALUE_OR_SUM = """
+#define VALUE(at, word, row) (TERM_START(at) < TERM_START((at) + 1) ? sum_of(at, row) : (row)[(word) & 0xffffff])
 """
 _LEVELS = """\
         case 2: {
@@ -327,7 +344,7 @@ def functions(found: ReadTrees, tables: LoopTables, name: str, *, is_quick: bool
     if is_quick:
         text += _QUICK if tables.label is not None else _QUICK[: _QUICK.index("\nstatic uint32_t row_at")]
     else:
-        text += _CHILD + _LEVELS * tables.has_levels
+        text += (_SUM + _VALUE_OR_SUM if tables.has_sums else _VALUE) + _CHILD + _LEVELS * tables.has_levels
         if tables.has_cuts:
             text += _CUTS + _CUTS_MAP * tables.has_maps + "            break;\n"
         text += _MAP * tables.has_codes + _CHILD_END.format(stand_ins=_STAND_INS * tables.has_stand_ins)

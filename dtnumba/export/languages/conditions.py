@@ -16,6 +16,8 @@ from dtnumba.rules.layout import Condition as RuleTest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from dtnumba.export.reading import Term
+
 Condition = tuple[Any, ...]
 ALWAYS: Condition = ("always",)
 NEVER: Condition = ("never",)
@@ -53,6 +55,16 @@ class Language(Protocol):
 
     def constant(self, *, holds: bool) -> str:
         """Say what always holds, or never."""
+
+
+class SaysSums(Language, Protocol):
+    """A language that says tests of sums over several columns, too."""
+
+    def sum_le(self, terms: Sequence[Term], cut: float) -> str:
+        """Say that a sum is a number and not above a cut."""
+
+    def sum_gt(self, terms: Sequence[Term], cut: float) -> str:
+        """Say that a sum is a number and above a cut."""
 
 
 def said_in(language: Language, condition: Condition) -> str:
@@ -97,6 +109,8 @@ def _ranges(feature: int, cuts: list[float], places: list[int]) -> Condition:
 def _by_child(test: Test) -> dict[int, Condition]:
     """Return for each child when a value that is there goes to it."""
     f = test.feature
+    if test.terms:
+        return {0: ("sum_le", test.terms, test.threshold), 1: ("sum_gt", test.terms, test.threshold)}
     if test.kind == UP_TO:
         return {0: ("le", f, test.threshold), 1: ("gt", f, test.threshold)}
     if test.kind == AMONG:

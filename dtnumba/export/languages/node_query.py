@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import AMONG, BY_RANGE, MAP, UP_TO, absent_of, kinds_of, refuse
+from dtnumba.export.reading import AMONG, BY_RANGE, MAP, UP_TO, absent_of, kinds_of, refuse, used_columns
 from dtnumba.trees.layout import LEAF, STAYS, n_entries
+from dtnumba.trees.linear import LinearTests, n_terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from dtnumba.export.languages.sql_words import Dialect
     from dtnumba.export.reading import ReadTrees
+    from dtnumba.trees.layout import Trees
 
 _NULL = "NULL"
 
@@ -27,14 +29,13 @@ def walk_of(query: Any, found: ReadTrees) -> tuple[str, str]:
     if found.is_shared:
         refuse("sql", trees.root[:-1], "a table of nodes sends a row to one child, and rows go down in parts", way)
     refuse("sql", np.flatnonzero(n_entries(trees.surrogates.start, trees.n_nodes)), "a table has no surrogates", way)
-    used = np.unique(trees.feature[trees.feature >= 0]).tolist()
+    used = used_columns(trees)
     tables, has_tests, are_shared = _tables(query.words, found, p)
     names = [query.words.name(name) for name in query.keep]
     xs = [query.language.x(j) for j in used]
     carried = [f"{p}row", *names, *xs, f"{p}tree"]
     of_walk = ", ".join(f"w.{name}" for name in carried)
-    pairs = " ".join(f"WHEN {j} THEN w.{query.language.x(j)}" for j in used)
-    value = f"CASE n.{p}feature {pairs} END" if used else _NULL
+    value = _tested(query, trees, used)
     child = (
         f"CASE WHEN {value} IS NULL THEN n.{p}absent WHEN {value} <= n.{p}threshold THEN n.{p}below ELSE n.{p}above END"
     )
@@ -77,6 +78,42 @@ def walk_of(query: Any, found: ReadTrees) -> tuple[str, str]:
     return head, f"SELECT {', '.join([*names, *said])} FROM {p}total WHERE {p}tree = {last}"  # noqa: S608  likewise
 
 
+def _tested(query: Any, trees: Trees, used: list[int]) -> str:
+    """Return what a node tests: a value; where trees have sums, a sum, which of a single column has one term."""
+    p, pairs = query.prefix, " ".join(f"WHEN {j} THEN w.{query.language.x(j)}" for j in used)
+    if not used:
+        return _NULL
+    if not trees.has_sums:
+        return f"CASE n.{p}feature {pairs} END"
+    values = [f"CASE n.{p}{name} {pairs} END" for name in _term_names(trees, "column")]
+    weights, instead = ([f"n.{p}{name}" for name in _term_names(trees, what)] for what in ("weight", "instead"))
+    total = query.words.total(zip(values, weights, instead, strict=True))
+    return f"CASE WHEN {' OR '.join(f'{value} IS NOT NULL' for value in values)} THEN {total} END"
+
+
+def _term_names(trees: Trees, what: str) -> list[str]:
+    return [f"{what}{k}" for k in range(int(n_terms_of(trees.linear, trees.n_nodes).max()))]
+
+
+def _terms(words: Dialect, trees: Trees, inner: list[int]) -> list[Any]:
+    """Return the columns of terms, their weights, and what missing values count as; terms that a node lacks add 0."""
+    m, linear = trees.n_nodes, trees.linear
+    n_terms = n_terms_of(linear, m)
+    assert isinstance(linear, LinearTests)
+    found: list[list[Any]] = [[], [], []]
+    for k in range(int(n_terms.max())):
+        at = np.minimum(linear.start[:-1] + k, len(linear.column) - 1)
+        is_own = k < n_terms
+        alone = (n_terms == 0) & (k == 0)
+        column = np.where(is_own, linear.column[at], trees.feature)
+        weight = np.where(is_own, linear.weight[at], np.where(alone, 1.0, 0.0))
+        instead = np.where(is_own, linear.stand_in[at], 0.0)
+        found[0].append(np.where(is_own | alone, column.astype("U20"), _NULL)[inner].tolist())
+        found[1].append([words.number(x) for x in weight[inner].tolist()])
+        found[2].append([words.number(x) for x in instead[inner].tolist()])
+    return [own for of_kind in found for own in of_kind]
+
+
 def _said(found: ReadTrees, p: str) -> list[str]:
     names = [f"{p}s{k}" for k in range(found.said.shape[1])]
     if found.labels_are_of_leaves:
@@ -101,7 +138,13 @@ def _tables(words: Dialect, found: ReadTrees, p: str) -> tuple[str, bool, bool]:
     columns = [inner, trees.feature[inner], threshold, below[inner], otherwise[inner], absent[inner]]
     names = [f"{p}{name}" for name in ("node", "feature", "threshold", "below", "above", "absent")]
     whole, real = "integer", "DOUBLE" if words.dialect == "duckdb" else "double precision"
-    nodes = _values(f"{p}nodes", names, columns, (whole, whole, real, whole, whole, whole))
+    types = [whole, whole, real, whole, whole, whole]
+    if trees.has_sums:
+        columns += _terms(words, trees, inner)
+        for what, kind_of in (("column", whole), ("weight", real), ("instead", real)):
+            names += [f"{p}{name}" for name in _term_names(trees, what)]
+            types += [kind_of] * (len(names) - len(types))
+    nodes = _values(f"{p}nodes", names, columns, types)
     tests = list(_tests(words, found, kind, left))
     tables = [nodes]
     if tests:

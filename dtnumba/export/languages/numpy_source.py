@@ -30,10 +30,25 @@ _HEAD = '''\
 import numpy as np
 
 '''
-_STEP = """\
+_VALUE = """\
 
 def children(X, row, at):
     value = X[row, FEATURE[at]].astype(np.float64)
+"""
+_SUMS = """\
+    here = np.flatnonzero(TERM_START[at] < TERM_START[at + 1])
+    first, last = TERM_START[at[here]], TERM_START[at[here] + 1]
+    total, is_known = np.zeros(len(here)), np.zeros(len(here), bool)
+    with np.errstate(all="ignore"):
+        for k in range(int((last - first).max(initial=0))):
+            some = np.flatnonzero(first + k < last)
+            term = first[some] + k
+            own = X[row[here[some]], TERM[term]].astype(np.float64)
+            is_known[some] |= own == own
+            total[some] += WEIGHT[term] * np.where(own == own, own, COUNTS_AS[term])
+    value[here] = np.where(is_known, total, np.nan)
+"""
+_STEP = """\
     child = np.where(value == value, LEFT[at] + ~(value <= THRESHOLD[at]), -1)
 """
 _KINDS = "    kind = np.where(value == value, KIND[at], 0)\n    child = np.where(kind == 1, child, -1)\n"
@@ -192,7 +207,7 @@ def numpy_source(found: ReadTrees | ReadRules | ReadVoters) -> str:
         text += array_line("COSTS", rule.costs) + _COSTS
     elif found.columns.classes is not None and tables.label is None:
         text += _LARGEST
-    text += _STEP if tables.is_plain else _STEP + _KINDS
+    text += _VALUE + _SUMS * tables.has_sums + _STEP + _KINDS * (not tables.is_plain)
     if tables.has_levels:
         text += _LEVELS
     if tables.has_cuts:

@@ -15,10 +15,21 @@ from dtnumba.tables.costs import LeastCost
 if TYPE_CHECKING:
     from dtnumba.export.reading import ReadTrees
 
-_STEP = """\
+_VALUE = """\
 {i}value = x[FEATURE[at]]
+"""
+_STEP = """\
 {i}child = -1
 {i}if value == value:
+"""
+_SUM = """\
+{i}if TERM_START[at] < TERM_START[at + 1]:
+{i}    value, is_known = 0.0, False
+{i}    for term in range(TERM_START[at], TERM_START[at + 1]):
+{i}        own = x[TERM[term]]
+{i}        is_known = is_known or own == own
+{i}        value += WEIGHT[term] * (own if own == own else COUNTS_AS[term])
+{i}    value = value if is_known else float('nan')
 """
 _THRESHOLD = "{i}    child = LEFT[at] + (not value <= THRESHOLD[at])\n"
 _KINDS = """\
@@ -171,7 +182,7 @@ def _body(found: ReadTrees, tables: LoopTables) -> str:
 
 def step_of(tables: LoopTables, indent: str) -> str:
     """Return the lines that find the child of node ``at`` that a row goes to, -1 where its value is missing."""
-    text = _STEP
+    text = _VALUE + _SUM * tables.has_sums + _STEP
     if tables.is_plain:
         text += _THRESHOLD
     else:

@@ -11,7 +11,7 @@ from dtnumba.export.languages.conditions import branches, of_rule, said_in, shar
 from dtnumba.export.languages.node_query import walk_of
 from dtnumba.export.languages.sql_words import Dialect, SqlConditions
 from dtnumba.export.languages.voting_rules import rules_query
-from dtnumba.export.reading import MAP, ExportError, Nodes, ReadRules, ReadTrees, refuse
+from dtnumba.export.reading import MAP, ExportError, Nodes, ReadRules, ReadTrees, refuse, used_columns
 from dtnumba.prediction.confident_votes import EVEN
 from dtnumba.rules.layout import body_of
 from dtnumba.rules.paths import ways_to_leaves
@@ -96,7 +96,7 @@ class Query:
 
     def _cases(self, found: ReadTrees) -> str:
         trees = found.trees
-        used = sorted({*np.unique(trees.feature[trees.feature >= 0]).tolist(), *trees.surrogates.feature.tolist()})
+        used = used_columns(trees)
         inner, nodes = self.coded(used), Nodes(trees)
         levels = _LEVELS[self.words.dialect]
         if trees.n_trees > _MOST_TERMS:

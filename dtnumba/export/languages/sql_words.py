@@ -10,7 +10,9 @@ from dtnumba.export.languages.source import literals
 from dtnumba.export.reading import ExportError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from dtnumba.export.reading import Term
 
 DIALECTS = ("duckdb", "sqlite", "postgresql")
 _DIGITS, _POWER = 15, 22  # of decimals that are read exactly by multiplying or dividing once
@@ -75,6 +77,17 @@ class Dialect:
             return f"CAST({name} AS REAL)"
         real, nan = ("DOUBLE", "nan") if self.dialect == "duckdb" else ("double precision", "NaN")
         return f"nullif(CAST({name} AS {real}), CAST('{nan}' AS {real}))"
+
+    def total(self, parts: Iterable[tuple[str, str, str]]) -> str:
+        """Return the sum of products of values and weights, of each what a missing value counts as behind them.
+
+        It is NULL where it is no number.
+        """
+        total = " + ".join(f"coalesce({x}, {instead}) * {weight}" for x, weight, instead in parts)
+        if self.dialect == "sqlite":
+            return f"({total})"
+        real, nan = ("DOUBLE", "nan") if self.dialect == "duckdb" else ("double precision", "NaN")
+        return f"nullif({total}, CAST('{nan}' AS {real}))"
 
     def largest(self, parts: Sequence[str], *, least: bool = False) -> str:
         """Return the largest of some numbers, or the least."""
@@ -168,3 +181,18 @@ class SqlConditions:
     def constant(self, *, holds: bool) -> str:
         """Say what always holds, or never."""
         return "1 = 1" if holds else "1 = 0"
+
+    def sum_le(self, terms: Sequence[Term], cut: float) -> str:
+        """Say that a sum is a number and not above a cut."""
+        return f"({self._any_known(terms)} AND {self._sum(terms)} <= {self.words.number(cut)})"
+
+    def sum_gt(self, terms: Sequence[Term], cut: float) -> str:
+        """Say that a sum is a number and above a cut."""
+        return f"({self._any_known(terms)} AND {self._sum(terms)} > {self.words.number(cut)})"
+
+    def _any_known(self, terms: Sequence[Term]) -> str:
+        return self.either([self.known(term.column) for term in terms])
+
+    def _sum(self, terms: Sequence[Term]) -> str:
+        number = self.words.number
+        return self.words.total((self.x(j), number(weight), number(stand_in)) for j, weight, stand_in in terms)

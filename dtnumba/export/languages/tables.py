@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import BY_RANGE, MAP, UP_TO, absent_of, kinds_of, preorder_of, rows_said
+from dtnumba.export.reading import BY_RANGE, MAP, UP_TO, absent_of, kinds_of, preorder_of, rows_said, used_columns
 from dtnumba.trees.layout import last_children
+from dtnumba.trees.linear import LinearTests
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +21,8 @@ class LoopTables:
 
     ``FEATURE`` is -1 at leaves. ``KIND`` is 1 for a threshold, 2 for categories that go to the first child, 3 for cuts
     (through a map where the node has one), 4 for a map. ``ABSENT`` is the node to which a missing value goes, the node
-    itself where it stays. ``ROW`` is the row of ``SAID`` that a node says.
+    itself where it stays. ``ROW`` is the row of ``SAID`` that a node says. Where a node has terms, what it tests is the
+    sum of ``WEIGHT`` times the values of the columns ``TERM``, of which a missing one counts as ``COUNTS_AS``.
     """
 
     def __init__(self, found: ReadTrees) -> None:
@@ -62,6 +64,14 @@ class LoopTables:
                 "OTHER_BRANCH_START": own.branch_start,
                 "OTHER_BRANCH": own.branch,
             }
+        self.has_sums = isinstance(trees.linear, LinearTests)
+        if isinstance(trees.linear, LinearTests):
+            self.ragged |= {
+                "TERM_START": trees.linear.start,
+                "TERM": trees.linear.column,
+                "WEIGHT": trees.linear.weight,
+                "COUNTS_AS": trees.linear.stand_in,
+            }
         self.root = trees.root[:-1]
         self.said = said
         self.label: NDArray[np.int64] | None = None  # of a row of SAID, where leaves alone say labels
@@ -80,5 +90,4 @@ class LoopTables:
     @property
     def used(self) -> list[int]:
         """The columns that are looked at."""
-        trees = self.found.trees
-        return sorted({*np.unique(trees.feature[trees.feature >= 0]).tolist(), *trees.surrogates.feature.tolist()})
+        return used_columns(self.found.trees)

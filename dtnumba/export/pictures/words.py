@@ -13,7 +13,7 @@ from dtnumba.rules.layout import LEVELS, OUTSIDE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dtnumba.export.reading import Columns
+    from dtnumba.export.reading import Columns, Term
     from dtnumba.rules.layout import Condition
 
 _SHOWN_TERMS = 4
@@ -95,10 +95,10 @@ class NodeWords:
                 found.append(f"{name} {_in(own)} {self._set(own, levels or [])}")
         return found
 
-    def _sum(self, terms: Sequence[tuple[int, float]]) -> str:
+    def _sum(self, terms: Sequence[Term]) -> str:
         """Return a sum of columns in few digits, the first terms of many."""
         shown = ""
-        for column, weight in terms[:_SHOWN_TERMS]:
+        for column, weight, _ in terms[:_SHOWN_TERMS]:
             sign = "\u2212" if weight < 0 else "+"
             shown += f" {sign} {abs(weight):.3g}\u00b7{self.names[column]}"
         more = f" + {len(terms) - _SHOWN_TERMS:,} more" if len(terms) > _SHOWN_TERMS else ""

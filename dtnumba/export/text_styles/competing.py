@@ -49,7 +49,8 @@ class Competition:
 
     def __init__(self, printed: Printed, X: Any, y: Any, sample_weight: Any = None) -> None:
         model = printed.model
-        if not hasattr(model, "surrogate_style") or not hasattr(model, "tree_") or printed.trees.policy == BY_SHARE:
+        has_surrogates = "surrogate_style" in model.get_params()
+        if not has_surrogates or not hasattr(model, "tree_") or printed.trees.policy == BY_SHARE:
             raise ExportError(
                 f"summary: competing splits are looked for again at nodes of DecisionTreeClassifier and "
                 f"DecisionTreeRegressor, whose rows go one way; for this {type(model).__name__} leave out X and y"

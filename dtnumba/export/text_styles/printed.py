@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dtnumba.export.reading import ReadTrees
+    from dtnumba.export.reading import ReadTrees, Term
     from dtnumba.tables.costs import LeastCost
     from dtnumba.trees.layout import Trees
 
@@ -125,6 +125,11 @@ class Printed:
         """Return what an inner node asks."""
         return self._nodes.test(node)
 
+    def tested(self, node: int) -> str:
+        """Return the name of what an inner node asks for: a column, or the formula of a sum."""
+        terms = self._nodes.test(node).terms
+        return formula(terms, self.names) if terms else self.names[int(self.trees.feature[node])]
+
     def branches(self, node: int, reached: dict[int, set[int]] | None = None) -> list[Branch]:
         """Return what leads to the children of a node, in their order.
 
@@ -164,6 +169,13 @@ class Printed:
         if branch.levels is None:
             return reached
         return {**reached, int(self.trees.feature[node]): set(branch.levels)}
+
+
+def formula(terms: Sequence[Term], names: Sequence[str], most: int | None = None) -> str:
+    """Return a sum over columns in few digits; of many terms the first ones, and how many more there are."""
+    parts = [f"{'-' if weight < 0 else '+'} {abs(weight):.4g}*{names[column]}" for column, weight, _ in terms[:most]]
+    more = [f"+ {len(terms) - len(parts)} more"] if len(terms) > len(parts) else []
+    return " ".join([parts[0].removeprefix("+ ").replace("- ", "-", 1), *parts[1:], *more])
 
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # and what no file can hold

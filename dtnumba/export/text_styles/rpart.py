@@ -69,7 +69,7 @@ class RpartFrame:
             if is_leaf or is_cut:
                 continue
             branches = printed.branches(node, reached)
-            name = printed.names[int(printed.trees.feature[node])]
+            name = printed.tested(node)
             for side, k in reversed(list(enumerate(self.order(node)))):
                 branch = branches[k]
                 text = name + self._asked(node, branch)

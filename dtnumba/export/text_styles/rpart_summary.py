@@ -152,7 +152,7 @@ class RpartSummary:
         rows = self._competition
         missing = None if rows is None else rows.missing(node, test.feature)
         own = (np.nan, "primary", missing)
-        found.append(RpartSplit(printed.names[test.feature], asked, is_number, self.improves(node), *own))
+        found.append(RpartSplit(printed.tested(node), asked, is_number, self.improves(node), *own))
         for one in () if rows is None else rows.at(node):
             asked, is_number = self._asked(one.feature, one.ranges, one.levels, one.known)
             improves = self._improves(one.gain, one.impurity, one.weight)

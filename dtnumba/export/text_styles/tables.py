@@ -54,7 +54,7 @@ class _AnyFrame:
 def _read(
     model: Any, caller: str, tree: int, names: Sequence[str] | None, rows: tuple[Any, ...] = (None,)
 ) -> RpartSummary:  # fmt: skip
-    found = read_trees(model, caller)
+    found = read_trees(model, caller, sums=True)
     names = feature_names_of(names, len(found.columns.names))
     printed = Printed(found, model, tree, names, caller=caller)
     is_rparts = len(printed.sizes) == 1 and not len(printed.with_more_children())
@@ -85,8 +85,8 @@ def frame(model: Any, tree: int = 0, *, feature_names: Sequence[str] | None = No
     Records
         ``number`` and ``parent`` (of two children a node and one output rpart's numbers: the children of k are 2 k and
         2 k + 1, in rpart's order; of other trees the places of the rows below, from 1; the root has parent 0), ``node``
-        (as in ``tree_``), ``depth``, ``var`` (the column that it tests, "<leaf>" of a leaf), ``split`` (how it is
-        reached), ``n``, ``wt``, ``dev`` (what it loses as a leaf), ``yval``, ``complexity`` (the cp at which it becomes
+        (as in ``tree_``), ``depth``, ``var`` (the column or sum that it tests, "<leaf>" of a leaf), ``split`` (how it
+        is reached), ``n``, ``wt``, ``dev`` (what it loses as a leaf), ``yval``, ``complexity`` (the cp at which it is
         a leaf), ``nsurrogate``, and of classes a share of each, ``prob_...``. Of several outputs there are ``yval_0``,
         ``prob_0_...`` and so on. ``to_frame()`` is a frame of pandas.
 
@@ -111,7 +111,7 @@ def frame(model: Any, tree: int = 0, *, feature_names: Sequence[str] | None = No
         "parent": parent[nodes],
         "node": nodes,
         "depth": [line.depth for line in lines],
-        "var": ["<leaf>" if test is None else printed.names[test.feature] for test in inner],
+        "var": ["<leaf>" if printed.is_leaf(node) else printed.tested(node) for node in nodes.tolist()],
         "split": [line.split for line in lines],
         "n": trees.n_samples[nodes],
         "wt": own.frame.weight[nodes],
@@ -183,6 +183,6 @@ def _splits_of(own: RpartSummary, node: int) -> list[RpartSplit]:
     """Return the splits of a node; of more children than two, its own one alone."""
     if not isinstance(own.frame, _AnyFrame) or len(own.printed.children(node)) == 2:
         return own.splits(node)
-    column, ways = own.printed.names[int(own.printed.trees.feature[node])], own.frame.ways(node)
+    column, ways = own.printed.tested(node), own.frame.ways(node)
     asked = "; ".join(words for _, words in ways)
     return [RpartSplit(column, asked, is_number=False, worth=own.improves(node), adjusted=np.nan, kind="primary")]

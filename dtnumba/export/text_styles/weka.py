@@ -54,7 +54,7 @@ def _lines(
         branches = printed.branches(node, reached)
         single = _single_of_two(printed, node, branches)
         for k in reversed(range(len(branches))):
-            said = "|   " * depth + printed.names[feature] + _asked(printed, feature, branches, k, single, most)
+            said = "|   " * depth + printed.tested(node) + _asked(printed, feature, branches, k, single, most)
             below = printed.reached_below(node, branches[k], reached)
             stack.append((branches[k].child, depth + 1, said, below))
     return found
