@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.export.languages.onnx_tests import NEXT, Entries
 from dtnumba.export.languages.unfolded import unfolded
-from dtnumba.export.reading import AMONG, BY_RANGE, MAP, UP_TO, ExportError, Nodes, ReadTrees, Test, read_trees, refuse
+from dtnumba.export.reading import ExportError, ReadTrees, read_trees, refuse
 from dtnumba.export.replay import AskedRows, Replies, places_of
 from dtnumba.tables.floats import floor_to
 from dtnumba.trees.layout import LEAF, STAYS, n_entries
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
     from dtnumba.export.reading import Columns
 
 OPSETS = (5, 3, 1)
-_LEQ, _MEMBER = 0, 6  # modes of nodes
 _MAIN_OPSET, _IR_VERSION = 18, 10
 _MOST_FLOAT = 1 << 24  # integers that float32 holds
-_NEXT = -1  # a branch to the entry behind
 
 
 class OnnxModel:
@@ -152,71 +151,6 @@ def _joining(found: ReadTrees) -> list[int]:
     return joining
 
 
-class _Entries:
-    """The nodes of ONNX: tests of two branches each."""
-
-    def __init__(self, found: ReadTrees) -> None:
-        self.feature: list[int] = []
-        self.mode: list[int] = []
-        self.split: list[float] = []
-        self.branch: list[tuple[int, int]] = []  # where true and false lead: a node, m + node where a row stays, _NEXT
-        self.tracks: list[int] = []  # whether a missing value takes the true branch
-        self.members: list[float] = []
-        self.tree: list[int] = []
-        trees, nodes = found.trees, Nodes(found.trees)
-        self._n_columns, self._n_sums = len(found.columns.names), 0
-        self.first = np.zeros(trees.n_nodes, np.int64)
-        for t in range(trees.n_trees):
-            start, stop = int(trees.root[t]), int(trees.root[t + 1])
-            for node in range(start, stop):
-                if not nodes.is_leaf(node):
-                    self.first[node] = len(self.feature)
-                    self._add(nodes.test(node), node, trees.n_nodes)
-                elif node == start:  # a tree of one leaf: both branches lead there
-                    self.first[node] = len(self.feature)
-                    self._entry(0, _LEQ, 0.0, (node, node), 0)
-            self.tree += [t] * (len(self.feature) - len(self.tree))
-
-    def _entry(self, feature: int, mode: int, split: float, branch: tuple[int, int], tracks: int) -> None:
-        self.feature.append(feature)
-        self.mode.append(mode)
-        self.split.append(split)
-        self.branch.append(branch)
-        self.tracks.append(tracks)
-
-    def _set(self, feature: int, codes: Sequence[int], branch: tuple[int, int], tracks: int) -> None:
-        self.members += [*map(float, codes), np.nan]
-        self._entry(feature, _MEMBER, 0.0, branch, tracks)
-
-    def _add(self, test: Test, node: int, m: int) -> None:
-        f, children = test.feature, test.children
-        if test.terms:  # a column behind the others tells the side
-            f, test = self._n_columns + self._n_sums, test._replace(threshold=0.5)
-            self._n_sums += 1
-        if test.absent is None and test.kind != MAP:  # a known value is not above infinity
-            self._entry(f, _LEQ, np.inf, (_NEXT, m + node), 0)
-        if test.kind == UP_TO:
-            self._entry(f, _LEQ, test.threshold, (children[0], children[1]), int(test.absent == 0))
-        elif test.kind == AMONG:
-            self._set(f, test.entries, (children[0], children[1]), int(test.absent == 0))
-        elif test.kind == MAP:
-            others = [way for way in range(len(children)) if way != test.absent]
-            codes = {way: [code for code, own in enumerate(test.ways) if own == way] for way in others}
-            others = [way for way in others if codes[way]]
-            rest = m + node if test.absent is None else children[test.absent]
-            for k, way in enumerate(others):
-                self._set(f, codes[way], (children[way], _NEXT if k < len(others) - 1 else rest), 0)
-            if not others:
-                self._entry(f, _LEQ, 0.0, (rest, rest), 0)
-        else:
-            assert test.kind == BY_RANGE
-            if test.absent is not None and test.absent not in test.ways:
-                self._entry(f, _LEQ, np.inf, (_NEXT, children[test.absent]), 0)
-            for k, cut in enumerate(test.entries):
-                last = children[test.ways[k + 1]] if k == len(test.entries) - 1 else _NEXT
-                self._entry(f, _LEQ, cut, (children[test.ways[k]], last), int(test.absent == test.ways[k]))
-
-
 class _Graph:
     """One ONNX graph."""
 
@@ -291,16 +225,16 @@ class _Graph:
 
     def _row_of_ends(self) -> str:
         """Add the trees; return the name of the leaf of every row in every tree, as rows of the table of leaves."""
-        trees, entries = self.found.trees, _Entries(self.found)
+        trees, entries = self.found.trees, Entries(self.found)
         m = trees.n_nodes
         ends = np.flatnonzero((trees.feature == LEAF) | (trees.missing_left == STAYS))
         leaf_of = np.full(2 * m, -1, np.int64)
         leaf_of[np.where(trees.feature[ends] == LEAF, ends, m + ends)] = np.arange(len(ends))
         branch = np.array(entries.branch, np.int64).reshape(-1, 2)
         behind = np.arange(len(branch))[:, None] + 1
-        is_leaf = (branch != _NEXT) & (leaf_of[branch] >= 0)
+        is_leaf = (branch != NEXT) & (leaf_of[branch] >= 0)
         inner = entries.first[np.minimum(branch, m - 1)]
-        where = np.where(branch == _NEXT, behind, np.where(is_leaf, leaf_of[branch], inner))
+        where = np.where(branch == NEXT, behind, np.where(is_leaf, leaf_of[branch], inner))
         self.said = self.found.said[ends]
         self.codes = None if self.found.codes is None else self.found.codes[ends]
         tree_of_leaf = np.searchsorted(trees.root, ends, side="right") - 1
@@ -341,7 +275,7 @@ class _Graph:
         side = self.add("Where", [is_none, self.table(dtype(np.nan)), self.add("Cast", [above], to=kind)])
         return self.add("Concat", ["rows", side], axis=1)
 
-    def _ensemble(self, rows: str, entries: _Entries, split: Any, where: Any, is_leaf: Any, tree_of_leaf: Any) -> str:
+    def _ensemble(self, rows: str, entries: Entries, split: Any, where: Any, is_leaf: Any, tree_of_leaf: Any) -> str:
         """Add the operator of opset 5."""
         tensor = self.library.numpy_helper.from_array
         more = {"membership_values": tensor(np.array(entries.members))} if entries.members else {}
@@ -366,7 +300,7 @@ class _Graph:
             **more,
         )
 
-    def _regressor(self, rows: str, entries: _Entries, split: Any, where: Any, is_leaf: Any, tree_of_leaf: Any) -> str:
+    def _regressor(self, rows: str, entries: Entries, split: Any, where: Any, is_leaf: Any, tree_of_leaf: Any) -> str:
         """Add the operator of earlier opsets, whose leaves are nodes: behind the tests of their tree."""
         n_trees = self.found.trees.n_trees
         tree = np.array(entries.tree, np.int64)

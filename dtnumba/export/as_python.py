@@ -22,7 +22,7 @@ from dtnumba.trees.layout import depths
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dtnumba.export.reading import Term
+    from dtnumba.export.reading import SumTerm
 
 PYTHON_STYLES = ("plain", "numpy")
 _MOST_DEPTH, _MOST_NODES = 40, 20_000  # of a tree that is written as one "if" in another; Python refuses 100
@@ -166,16 +166,16 @@ class _Python:
     def constant(self, *, holds: bool) -> str:
         return str(holds)
 
-    def sum_le(self, terms: Sequence[Term], cut: float) -> str:
+    def sum_le(self, terms: Sequence[SumTerm], cut: float) -> str:
         return f"({self._any_known(terms)} and {self._sum(terms)} <= {number(cut)})"
 
-    def sum_gt(self, terms: Sequence[Term], cut: float) -> str:
+    def sum_gt(self, terms: Sequence[SumTerm], cut: float) -> str:
         return f"({self._any_known(terms)} and {self._sum(terms)} > {number(cut)})"
 
-    def _any_known(self, terms: Sequence[Term]) -> str:
+    def _any_known(self, terms: Sequence[SumTerm]) -> str:
         return self.either([self.known(term.column) for term in terms])
 
-    def _sum(self, terms: Sequence[Term]) -> str:
+    def _sum(self, terms: Sequence[SumTerm]) -> str:
         parts = ((number(weight), f"x{j}", number(stand_in)) for j, weight, stand_in in terms)
         return " + ".join(f"{weight} * ({x} if {x} == {x} else {instead})" for weight, x, instead in parts)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dtnumba.export.reading import Term
+    from dtnumba.export.reading import SumTerm
 
 
 STYLES = ("outline", "rpart", "weka", "c50")
@@ -129,7 +129,7 @@ class Told:
             text = sentence(test, self._words, self._most)
         return (text if named or not text.startswith(f"{name} ") else text[len(name) + 1 :]) + more
 
-    def _terms(self, node: int) -> list[Term]:
+    def _terms(self, node: int) -> list[SumTerm]:
         return self._nodes.test(node).terms if self._trees.has_sums else []
 
     def rows(self, node: int) -> str:

@@ -307,7 +307,7 @@ def used_columns(trees: Trees) -> list[int]:
     return used
 
 
-class Term(NamedTuple):
+class SumTerm(NamedTuple):
     """One column of a sum that a node tests."""
 
     column: int
@@ -327,7 +327,7 @@ class Test(NamedTuple):
     absent: int | None  # the child that a missing value goes to, None where it stays
     shares: list[float] | None  # of the children, where a missing value goes to all of them
     stand_ins: list[StandIn]
-    terms: list[Term]  # of the sum that is tested in place of a value; else empty
+    terms: list[SumTerm]  # of the sum that is tested in place of a value; else empty
 
 
 class StandIn(NamedTuple):
@@ -387,13 +387,13 @@ class Nodes:
         found: list[Any] = getattr(self._trees, name)[start[node] : start[node + 1]].tolist() if len(start) > 1 else []
         return found
 
-    def _terms(self, node: int) -> list[Term]:
+    def _terms(self, node: int) -> list[SumTerm]:
         linear = self._trees.linear
         if not isinstance(linear, LinearTests):
             return []
         own = slice(int(linear.start[node]), int(linear.start[node + 1]))
-        parts = (getattr(linear, name)[own].tolist() for name in Term._fields)
-        return [Term(*one) for one in zip(*parts, strict=True)]
+        parts = (getattr(linear, name)[own].tolist() for name in SumTerm._fields)
+        return [SumTerm(*one) for one in zip(*parts, strict=True)]
 
     def _stand_ins(self, node: int) -> list[StandIn]:
         own = self._trees.surrogates
@@ -408,31 +408,3 @@ class Nodes:
             )
             for s in range(int(own.start[node]), int(own.start[node + 1]))
         ]
-
-
-def rows_said(read_model: ReadTrees) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return which row of a table each node says where rows end there (0 elsewhere), and the rows, each once."""
-    trees, said = read_model.trees, read_model.said
-    ends = np.flatnonzero((trees.feature == LEAF) | (trees.missing_left == STAYS))
-    own = np.ascontiguousarray(said[ends])
-    width = own.shape[1]
-    keys = own.view(np.int64)[:, 0] if width == 1 else own.view(np.dtype((np.void, 8 * width)))[:, 0]
-    _, first, row = np.unique(keys, return_index=True, return_inverse=True)
-    rows = np.zeros(trees.n_nodes, np.int64)
-    rows[ends] = row.reshape(-1)
-    return rows, own[first]
-
-
-def preorder_of(trees: Trees) -> NDArray[np.int64]:
-    """Return the place of every node where the first child's nodes come right behind their parent."""
-    last, sizes = last_children(trees).astype(np.int64), np.ones(trees.n_nodes, np.int64)
-    inner = np.flatnonzero(trees.feature != LEAF)
-    left = trees.left.astype(np.int64)
-    for node in inner[::-1].tolist():
-        sizes[node] += sizes[left[node] : last[node] + 1].sum()
-    place = np.zeros(trees.n_nodes, np.int64)
-    place[trees.root[:-1]] = trees.root[:-1]
-    for node in inner.tolist():
-        own = slice(left[node], last[node] + 1)
-        place[own] = place[node] + 1 + np.cumsum(sizes[own]) - sizes[own]
-    return place

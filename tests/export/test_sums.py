@@ -16,6 +16,7 @@ WAYS = {
     "loop": export.python,
     "numpy": lambda model: export.python(model, "numpy"),
     "json": export.json,
+    "network": export.network,
     "c": export.c,
     "duckdb": lambda model: export.sql(model, proba=True),
     "sqlite": lambda model: export.sql(model, dialect="sqlite"),
@@ -48,7 +49,7 @@ def test_it_says_what_the_model_says(name, way, monkeypatch):
 
 @of_any_table(SUMS)
 def test_it_does_so_for_any_table(name, model, X):
-    for way in ("plain", "numpy", "json", "sqlite"):
+    for way in ("plain", "numpy", "json", "sqlite", "network"):
         assert export.verify(WAYS[way](model), model, X)
     if not len(model.trees_.level):
         pytest.importorskip("onnxruntime")
@@ -65,6 +66,38 @@ def test_rows_that_are_made_lie_on_the_boundaries():
         near = np.abs(gap) <= 1e-12 * max(1.0, abs(trees.threshold[node]))
         assert (gap[near] <= 0).any()
         assert (gap[near] > 0).any()
+
+
+@interpreted_only
+def test_a_network_of_sums_is_three_layers_of_plain_matrices():
+    model, X = made("sums")
+    net = export.network(model)
+    own = net.takes(np.asarray(X, np.float64))
+    rows = net.encode(np.asarray(X, np.float64)[own])
+    for matrix, bias in net.to_weights():
+        rows = (rows @ matrix.T + bias >= 0.0).astype(float)
+    assert len(net.layers) == 3
+    assert (np.array(model.classes_)[rows.argmax(axis=1)] == model.predict(X)[own]).mean() > 0.98
+    with pytest.raises(ValueError, match="row 1 holds an infinity"):
+        net.predict([[0.0, 0.0, 0.0, 0.0], [np.inf, 0.0, 0.0, 0.0]])
+    with pytest.raises(export.ExportError, match="no column of 0 and 1"):
+        export.network(model, boolean=True)
+
+
+@interpreted_only
+@pytest.mark.parametrize("name", ["sums", "sums, a number", "forest of sums", "forest of sums, a number"])
+def test_soft_units_come_near_the_model_as_they_get_steep(name):
+    model, X = made(name)
+    net = export.network(model)
+    hard = net.predict_proba(X)
+    gaps = [np.abs(net.predict_proba(X, slope=slope) - hard).mean() for slope in (10.0, 100.0, 1e5)]
+    assert gaps[0] > gaps[1] > gaps[2]
+    assert gaps[2] < 0.02
+    if hasattr(model, "classes_"):
+        assert np.allclose(net.predict_proba(X, slope=5.0).sum(axis=1), 1.0)
+    for asked in (net.to_weights, lambda slope: net.predict(X, slope=slope)):
+        with pytest.raises(ValueError, match="must be a number above 0"):
+            asked(0.0)
 
 
 @interpreted_only

@@ -10,6 +10,8 @@ row_source    tables and a loop in plain Python
 numpy_source  the same in NumPy
 c_tables      tables in C
 c_source      the functions that read them
+onnx_tests    tests of two branches each, as ONNX has them
+threshold_units  units of tests, leaves and classes, for networks
 sql_words     names, values and conditions in SQL, by dialect
 sql_query     a query from the inside out
 node_query    nodes as a table in SQL, and a walk through it

@@ -16,7 +16,7 @@ from dtnumba.rules.layout import Condition as RuleTest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dtnumba.export.reading import Term
+    from dtnumba.export.reading import SumTerm
 
 Condition = tuple[Any, ...]
 ALWAYS: Condition = ("always",)
@@ -60,10 +60,10 @@ class Language(Protocol):
 class SaysSums(Language, Protocol):
     """A language that says tests of sums over several columns, too."""
 
-    def sum_le(self, terms: Sequence[Term], cut: float) -> str:
+    def sum_le(self, terms: Sequence[SumTerm], cut: float) -> str:
         """Say that a sum is a number and not above a cut."""
 
-    def sum_gt(self, terms: Sequence[Term], cut: float) -> str:
+    def sum_gt(self, terms: Sequence[SumTerm], cut: float) -> str:
         """Say that a sum is a number and above a cut."""
 
 

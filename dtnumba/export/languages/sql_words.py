@@ -12,7 +12,7 @@ from dtnumba.export.reading import ExportError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dtnumba.export.reading import Term
+    from dtnumba.export.reading import SumTerm
 
 DIALECTS = ("duckdb", "sqlite", "postgresql")
 _DIGITS, _POWER = 15, 22  # of decimals that are read exactly by multiplying or dividing once
@@ -182,17 +182,17 @@ class SqlConditions:
         """Say what always holds, or never."""
         return "1 = 1" if holds else "1 = 0"
 
-    def sum_le(self, terms: Sequence[Term], cut: float) -> str:
+    def sum_le(self, terms: Sequence[SumTerm], cut: float) -> str:
         """Say that a sum is a number and not above a cut."""
         return f"({self._any_known(terms)} AND {self._sum(terms)} <= {self.words.number(cut)})"
 
-    def sum_gt(self, terms: Sequence[Term], cut: float) -> str:
+    def sum_gt(self, terms: Sequence[SumTerm], cut: float) -> str:
         """Say that a sum is a number and above a cut."""
         return f"({self._any_known(terms)} AND {self._sum(terms)} > {self.words.number(cut)})"
 
-    def _any_known(self, terms: Sequence[Term]) -> str:
+    def _any_known(self, terms: Sequence[SumTerm]) -> str:
         return self.either([self.known(term.column) for term in terms])
 
-    def _sum(self, terms: Sequence[Term]) -> str:
+    def _sum(self, terms: Sequence[SumTerm]) -> str:
         number = self.words.number
         return self.words.total((self.x(j), number(weight), number(stand_in)) for j, weight, stand_in in terms)

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import BY_RANGE, MAP, UP_TO, absent_of, kinds_of, preorder_of, rows_said, used_columns
-from dtnumba.trees.layout import last_children
+from dtnumba.export.reading import BY_RANGE, MAP, UP_TO, absent_of, kinds_of, used_columns
+from dtnumba.trees.layout import LEAF, STAYS, last_children
 from dtnumba.trees.linear import LinearTests
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.export.reading import ReadTrees
+    from dtnumba.trees.layout import Trees
 
 
 class LoopTables:
@@ -91,3 +92,31 @@ class LoopTables:
     def used(self) -> list[int]:
         """The columns that are looked at."""
         return used_columns(self.found.trees)
+
+
+def rows_said(read_model: ReadTrees) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return which row of a table each node says where rows end there (0 elsewhere), and the rows, each once."""
+    trees, said = read_model.trees, read_model.said
+    ends = np.flatnonzero((trees.feature == LEAF) | (trees.missing_left == STAYS))
+    own = np.ascontiguousarray(said[ends])
+    width = own.shape[1]
+    keys = own.view(np.int64)[:, 0] if width == 1 else own.view(np.dtype((np.void, 8 * width)))[:, 0]
+    _, first, row = np.unique(keys, return_index=True, return_inverse=True)
+    rows = np.zeros(trees.n_nodes, np.int64)
+    rows[ends] = row.reshape(-1)
+    return rows, own[first]
+
+
+def preorder_of(trees: Trees) -> NDArray[np.int64]:
+    """Return the place of every node where the first child's nodes come right behind their parent."""
+    last, sizes = last_children(trees).astype(np.int64), np.ones(trees.n_nodes, np.int64)
+    inner = np.flatnonzero(trees.feature != LEAF)
+    left = trees.left.astype(np.int64)
+    for node in inner[::-1].tolist():
+        sizes[node] += sizes[left[node] : last[node] + 1].sum()
+    place = np.zeros(trees.n_nodes, np.int64)
+    place[trees.root[:-1]] = trees.root[:-1]
+    for node in inner.tolist():
+        own = slice(left[node], last[node] + 1)
+        place[own] = place[node] + 1 + np.cumsum(sizes[own]) - sizes[own]
+    return place

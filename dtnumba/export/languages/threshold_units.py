@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dtnumba.export.reading import ReadTrees, Term
+    from dtnumba.export.reading import ReadTrees, SumTerm
 
 _MOST_CELLS = 1 << 26  # of a matrix of weights
 _LARGEST = np.finfo(np.float64).max
@@ -77,17 +77,15 @@ class Encoding:
         nodes = Nodes(trees)
         if not boolean:
             self._find_units(nodes, trees.n_nodes)
-        numbers = set(self._number_at.values())
-        passed = [] if boolean else [at for at in range(len(self.names)) if at not in numbers]
         self.is_tested = bool(self._units)
-        self._passed_at = {at: len(self._units) + k for k, at in enumerate(passed)}
+        self._passed_at: dict[int, int] = {}  # where the indicators are passed on that leaves ask for
         found_leaves = [list(self._leaves(nodes, root)) for root in trees.root[:-1].tolist()]
         leaves = [leaf for own in found_leaves for leaf in own]
         self.n_leaves = [len(own) for own in found_leaves]
-        n_inputs = len(self._units) + len(passed) if self.is_tested else len(self.names)
+        n_inputs = len(self._units) + len(self._passed_at) if self.is_tested else len(self.names)
         if max(len(leaves), len(self.names)) * max(n_inputs, len(self.names)) > _MOST_CELLS:
             raise ExportError(f"network: {len(leaves)} leaves by {n_inputs} tests are too many; prune the model")
-        layers = [self._tests(passed)] if self.is_tested else []
+        layers = [self._tests(list(self._passed_at))] if self.is_tested else []
         weights, thresholds = np.zeros((len(leaves), n_inputs)), np.zeros(len(leaves))
         for at, (_, parts) in enumerate(leaves):
             for part in parts:
@@ -147,7 +145,7 @@ class Encoding:
             self._unit(columns, dict.fromkeys((self._absent_at[j] for j in columns), 1.0), len(columns) - 0.5)
 
     @staticmethod
-    def _is_below_without(terms: list[Term], cut: float) -> bool:
+    def _is_below_without(terms: list[SumTerm], cut: float) -> bool:
         """Tell whether the unit of a sum fires where all values are missing."""
         total = 0.0
         for _, weight, stand_in in terms:
@@ -172,7 +170,7 @@ class Encoding:
         return Layer(weights, thresholds)
 
     def _indicator(self, at: int) -> int:
-        return self._passed_at[at] if self.is_tested else at
+        return self._passed_at.setdefault(at, len(self._units) + len(self._passed_at)) if self.is_tested else at
 
     def _below(self, feature: int, cut: float) -> Linear:
         """Return what is 1 where a number is there and not above a cut."""

@@ -13,7 +13,7 @@ from dtnumba.rules.layout import LEVELS, OUTSIDE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dtnumba.export.reading import Columns, Term
+    from dtnumba.export.reading import Columns, SumTerm
     from dtnumba.rules.layout import Condition
 
 _SHOWN_TERMS = 4
@@ -95,7 +95,7 @@ class NodeWords:
                 found.append(f"{name} {_in(own)} {self._set(own, levels or [])}")
         return found
 
-    def _sum(self, terms: Sequence[Term]) -> str:
+    def _sum(self, terms: Sequence[SumTerm]) -> str:
         """Return a sum of columns in few digits, the first terms of many."""
         shown = ""
         for column, weight, _ in terms[:_SHOWN_TERMS]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dtnumba.export.reading import ReadTrees, Term
+    from dtnumba.export.reading import ReadTrees, SumTerm
     from dtnumba.tables.costs import LeastCost
     from dtnumba.trees.layout import Trees
 
@@ -171,7 +171,7 @@ class Printed:
         return {**reached, int(self.trees.feature[node]): set(branch.levels)}
 
 
-def formula(terms: Sequence[Term], names: Sequence[str], most: int | None = None) -> str:
+def formula(terms: Sequence[SumTerm], names: Sequence[str], most: int | None = None) -> str:
     """Return a sum over columns in few digits; of many terms the first ones, and how many more there are."""
     parts = [f"{'-' if weight < 0 else '+'} {abs(weight):.4g}*{names[column]}" for column, weight, _ in terms[:most]]
     more = [f"+ {len(terms) - len(parts)} more"] if len(terms) > len(parts) else []
