@@ -9,5 +9,6 @@ single_rows, row_predictor         a few rows, in microseconds
 splines                            sums of terms of hinges, and their slopes
 fractional                         rows that go down several branches in parts
 confident_votes                    trees of C5.0, each as sure as it is
+on_dask                            lazy answers to Dask collections, the model sent once to each worker
 voting_row                         the same, of a single row in microseconds
 """

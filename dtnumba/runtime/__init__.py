@@ -14,6 +14,7 @@ memory                         scratch of workers, apart in cache lines; long ar
 records                        NamedTuples in kernels: handed on by reference, one field changed, a worker's part
 rng                            random numbers without state: functions of seed, purpose, node and index
 progress                       progress, time limits, callbacks and Ctrl-C while kernels run
+cluster                        a Dask cluster: its client, and the versions of its workers
 lazy_names                     public names of a package, imported when they are asked for
 instructions                   instructions of the processor, each beside its twin in Python
 """

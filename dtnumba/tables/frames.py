@@ -43,8 +43,17 @@ def opened(X: Any, caller: str) -> Any:
     return X if table is None else table
 
 
+def is_dask(given: object) -> bool:
+    """Tell whether something is a collection of Dask."""
+    if not hasattr(given, "__dask_graph__"):
+        return False
+    return any(kind.__module__.partition(".")[0] == "dask" for kind in type(given).__mro__)
+
+
 def refuse_lazy(given: object, name: str) -> None:
-    """Raise TypeError where a frame is only a plan of one."""
+    """Raise TypeError where a table or a column is only a plan of one."""
+    if is_dask(given):
+        raise TypeError(f"{name} is a {type(given).__name__} of Dask, which holds no data yet: pass {name}.compute()")
     if hasattr(given, "collect_schema") and not hasattr(given, "get_columns"):
         raise TypeError(f"{name} is a {type(given).__name__}, which holds no data yet: pass {name}.collect()")
 

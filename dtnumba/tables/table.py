@@ -19,7 +19,7 @@ from dtnumba.tables.categories import FROM_DTYPE, KnownLevels, LearnedLevels
 from dtnumba.tables.cells import Cells, cells_of, values_of
 from dtnumba.tables.columns import array_columns, floats_of
 from dtnumba.tables.floats import Bits, bits_of, brief, check_distinct, to_floats
-from dtnumba.tables.frames import column_names, frame_columns, is_frame, opened, whole_frame
+from dtnumba.tables.frames import column_names, frame_columns, is_frame, opened, refuse_lazy, whole_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -214,6 +214,7 @@ def read_table(X: Any, caller: str, seen: Seen | None = None, categories: Catego
     fitting = seen is None
     if categories is None:
         categories = LearnedLevels(FROM_DTYPE, caller) if seen is None else KnownLevels(seen.levels)
+    refuse_lazy(X, "X")
     X = opened(X, caller)
     names = column_names(X) if is_frame(X) else None
     if seen is not None:
@@ -252,10 +253,10 @@ def plain_table(array: NDArray[Any], n_features: int) -> Table | None:
 def _check_names(names: NDArray[np.object_] | None, fitted: NDArray[np.object_] | None, caller: str) -> None:
     if fitted is None and names is not None:
         text = f"X has feature names, but {caller} was fitted without feature names"
-        warnings.warn(text, UserWarning, stacklevel=5)
+        warnings.warn(text, UserWarning, stacklevel=6)
     elif fitted is not None and names is None:
         text = f"X does not have valid feature names, but {caller} was fitted with feature names"
-        warnings.warn(text, UserWarning, stacklevel=5)
+        warnings.warn(text, UserWarning, stacklevel=6)
     elif fitted is not None and names is not None and not np.array_equal(names, fitted):
         text = "The feature names should match those that were passed during fit.\n"
         unseen, absent = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))

@@ -16,6 +16,7 @@ from dtnumba.criteria.regression import PoissonWithZeros
 from dtnumba.estimators.bases.metadata import TakesMetadata
 from dtnumba.estimators.bases.named_parameters import NamedParameters
 from dtnumba.estimators.bases.shown import ShowsItself
+from dtnumba.prediction.on_dask import ANSWERS, also_lazily, brought_here
 from dtnumba.tables.costs import NO_COSTS, ClassCosts, LeastCost, class_costs_of
 from dtnumba.tables.labels import Labels, Values, read_labels, read_values, read_y
 from dtnumba.tables.table import Seen, Table, first_missing, plain_table, read_table
@@ -73,6 +74,13 @@ class Estimator(NamedParameters, TakesMetadata, ShowsItself):
     predict: ClassVar[Any]
     _score_of: ClassVar[Any]
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let what answers rows answer Dask collections, too."""
+        super().__init_subclass__(**options)
+        for name in ANSWERS:
+            if name in vars(cls):
+                setattr(cls, name, also_lazily(vars(cls)[name]))
+
     def _learn(self, table: Features, **learned: Any) -> Self:
         """Replace what an earlier ``fit`` has learned, all at once and last: a fit that fails changes nothing."""
         if table.names is not None:
@@ -122,7 +130,7 @@ class Estimator(NamedParameters, TakesMetadata, ShowsItself):
         return rule
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return how well rows are predicted.
+        """Return how well rows are predicted; of collections of Dask, what is predicted comes here for it.
 
         For a classifier that is the share of rows whose label (whose every label) is predicted. For a regressor it is R
         squared, averaged over outputs; of a constant target 1.0 where it is met, 0.0 where it is missed.
@@ -137,7 +145,7 @@ class Estimator(NamedParameters, TakesMetadata, ShowsItself):
             What each row counts.
 
         """
-        return float(self._score_of(self.predict(X), y, sample_weight))
+        return float(self._score_of(*brought_here(self.predict(X), y, sample_weight)))
 
     def save(self, path: str | os.PathLike[str], *, compact: bool = False) -> None:
         """Write the fitted model to a file, which ``dtnumba.load(path)`` reads in any process and on any machine.
@@ -306,7 +314,7 @@ class Classifier(Estimator):
         rule = self.check_fitted().label_rule
         if rule is None:
             return 1.0 - self.score(X, y, sample_weight)
-        predicted = self.predict(X)
+        predicted, y, sample_weight = brought_here(self.predict(X), y, sample_weight)
         truth = read_y(y, len(predicted), type(self).__name__)[:, 0].tolist()
         places = {value: k for k, value in enumerate(self.classes_.tolist())}
         unknown = [value for value in truth if value not in places]
