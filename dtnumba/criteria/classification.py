@@ -40,6 +40,9 @@ class Gini(NamedTuple):
     def score_of_terms(self, left, right, one_left, one_right, weight_left, weight_right):
         return (left * weight_right + right * weight_left) / (weight_left * weight_right)
 
+    def spread_lost(self, weight, total, reach):
+        return 2.0 * weight
+
     def rough_gain(self, second, rows, all_second, all_rows):
         apart = second * all_rows - all_second * rows
         return apart * apart * (np.float32(2.0) / all_rows) / (rows * (all_rows - rows))
@@ -75,6 +78,10 @@ class Entropy(_EntropyFields):
         x = np.arange(int(min(total, 1 << 20)) + 1, dtype=np.float64)
         x[1:] *= np.log2(x[1:])
         return cls(x)
+
+    def spread_lost(self, weight, total, reach):
+        # The last of a class in a side of all others: weight * log2(total / weight), and what these share with it.
+        return weight * (math.log2(max(total / weight, 1.0)) + 1.5)
 
     def impurity(self, stats, weight):
         spread = x_log_x(self, weight)

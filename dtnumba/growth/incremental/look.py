@@ -1,0 +1,201 @@
+# mypy: ignore-errors
+# ruff: noqa: D102
+"""The best cut of a column at a node, from sums by code: only codes that may hold it are looked at row by row.
+
+Of a concave criterion, the spread of a set of rows is at least that of its parts. So a cut between two rows of one code
+leaves at least the spread of the rows of lower codes and of those of higher codes, whichever rows of that code go where.
+"""
+
+import numpy as np
+
+from dtnumba.criteria.contract import NO_GAIN
+from dtnumba.growth.incremental.ceilings import spread_of
+from dtnumba.growth.incremental.lists import GOES, MISSING_CODE, key_at, sort_rows
+from dtnumba.growth.incremental.state import FEATURE, LEFT, MISSING_LEFT, PARENT, SLOT, THRESHOLD
+from dtnumba.growth.splitters.candidates import BARREN, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
+from dtnumba.growth.splitters.scans.scan_rows import scan_order
+from dtnumba.growth.targets.contract import add, around, keep, load, rest, split_score, zero
+from dtnumba.runtime.kernels import inline, outlined
+from dtnumba.tables.presort import NEW, ROW
+
+# Fewer rows are sorted without a look at codes.
+SORTED_ROWS = 48
+
+
+@inline
+def goes_left(held, row, column, threshold, missing_left):
+    """Tell whether a row goes left."""
+    value = held.values[row, column]
+    return missing_left != 0 if value != value else value <= threshold
+
+
+@inline
+def is_in(nodes, held, node, row):
+    """Tell whether a row held is one of a node's, from the tests above."""
+    at = np.int64(node)
+    while at != 0:
+        above = np.int64(nodes.link[at, PARENT])
+        left = goes_left(held, row, nodes.link[above, FEATURE], nodes.number[above, THRESHOLD], nodes.link[above, MISSING_LEFT])
+        if left != (at == nodes.link[above, LEFT]):
+            return False
+        at = above
+    return True
+
+
+@outlined
+def bound_cuts(visit, table, spread, least):
+    """Write how much cuts inside each code and behind it are worth at most; return the most, and what a legal one has.
+
+    visit.bounds (N_CODES, 2) out: inside, behind.
+    """
+    target, criterion, seen = visit.job.target, visit.job.criterion, visit.scratch.work.seen[0]
+    low, bounds, m = visit.low, visit.bounds, table.shape[1] - 1
+    n_missing, n = table[MISSING_CODE, m], np.int64(0)
+    for b in range(MISSING_CODE + 1):
+        bounds[b, 0] = bounds[b, 1] = -np.inf
+        n += table[b, m]
+    best, sure = -np.inf, -np.inf
+    for side in range(2 if n_missing > 0 else 1):
+        # Suffixes, from the highest code on: what goes right of a cut before each code.
+        for k in range(m + 1):
+            low[k] = table[MISSING_CODE, k] if side == 0 else 0
+        right = spread_of(target, criterion, low, seen)
+        for b in range(MISSING_CODE - 1, -1, -1):
+            visit.right[b + 1] = right
+            if table[b, m] > 0:
+                for k in range(m + 1):
+                    low[k] += table[b, k]
+                right = spread_of(target, criterion, low, seen)
+        for k in range(m + 1):
+            low[k] = table[MISSING_CODE, k] if side == 1 else 0
+        left = spread_of(target, criterion, low, seen)
+        for b in range(MISSING_CODE):
+            if table[b, m] == 0:
+                continue
+            inside = spread - left - visit.right[b + 1] if table[b, m] > 1 else -np.inf
+            for k in range(m + 1):
+                low[k] += table[b, k]
+            left = spread_of(target, criterion, low, seen)
+            behind = spread - left - visit.right[b + 1]
+            if low[m] == n:
+                behind = -np.inf
+            elif low[m] >= least and n - low[m] >= least:
+                sure = max(sure, behind)
+            bounds[b, 0], bounds[b, 1] = max(bounds[b, 0], inside), max(bounds[b, 1], behind)
+            best = max(best, bounds[b, 0], bounds[b, 1])
+    return best, sure
+
+
+@outlined
+def _collect(visit, node, column, table, n_gathered):
+    """Write the rows of each code listed in visit.part, side by side and in order, to visit.other."""
+    held, part, m, at = visit.held, visit.part, table.shape[1] - 1, np.int64(0)
+    for b in range(MISSING_CODE):
+        if part[b] >= 0:
+            part[b] = at
+            at += table[b, m]
+    if n_gathered < 0:
+        for b in range(MISSING_CODE):
+            if part[b] >= 0:
+                row, at = np.int64(held.first[column, b]), part[b]
+                while row >= 0:
+                    if is_in(visit.nodes, held, node, row):
+                        visit.other[at] = row
+                        at += 1
+                    row = np.int64(held.after[column, row])
+    else:
+        for i in range(n_gathered):
+            row = visit.rows[i]
+            b = held.codes[row, column]
+            if part[b] >= 0:
+                visit.other[part[b]] = row
+                part[b] += 1
+        for b in range(MISSING_CODE):
+            if part[b] >= 0:
+                part[b] -= table[b, m]
+    for b in range(MISSING_CODE):
+        if part[b] >= 0:
+            sort_rows(held, column, visit.other, part[b], table[b, m], visit.sort, visit.other)
+
+
+@outlined
+def _lowest_row(visit, node, column, b, n_gathered):
+    """Return the row with the lowest value of a code."""
+    held, best = visit.held, np.int64(-1)
+    if n_gathered < 0:
+        row = np.int64(held.first[column, b])
+        while row >= 0:
+            if (best < 0 or key_at(held, row, column) < key_at(held, best, column)) and is_in(visit.nodes, held, node, row):
+                best = row
+            row = np.int64(held.after[column, row])
+        return best
+    for i in range(n_gathered):
+        row = np.int64(visit.rows[i])
+        if held.codes[row, column] == b and (best < 0 or key_at(held, row, column) < key_at(held, best, column)):
+            best = row
+    return best
+
+
+@outlined
+def scan_parts(visit, node, column, n, table, n_gathered):
+    """Score the cuts of the codes listed, as a scan of the whole column would; leave the best one as its candidate."""
+    job, work, out, low = visit.job, visit.scratch.work, visit.scratch.candidates, visit.low
+    target, limits, m, part = job.target, job.limits, table.shape[1] - 1, visit.part
+    _collect(visit, node, column, table, n_gathered)
+    total = around(target, load(target, visit.nodes.sums[node], work.total), work)
+    out.gain[column] = NO_GAIN
+    n_missing, bar, scale = table[MISSING_CODE, m], NO_GAIN, 0.0
+    best_i, best_code, best_side, best_n, is_last = np.int64(-1), 0, 0, np.int64(0), False
+    best_left = zero(target, work.best)
+    for side in range(2 if n_missing > 0 else 1):
+        for k in range(m + 1):
+            low[k] = table[MISSING_CODE, k] if side == 1 else 0
+        for b in range(MISSING_CODE):
+            count = table[b, m]
+            if part[b] >= 0 and count > 0:
+                left, n_left, stop = load(target, low[:m], work.left), low[m], part[b] + count
+                for i in range(part[b], stop):
+                    left = add(target, left, visit.other[i] & ROW)
+                    n_left += 1
+                    if i + 1 < stop and not visit.other[i + 1] & NEW:
+                        continue
+                    if n_left < limits.min_samples_leaf or n - n_left < limits.min_samples_leaf:
+                        continue
+                    right = rest(target, total, left, work.right)
+                    score = split_score(target, job.criterion, left, right, work)
+                    if score > bar and is_legal(target, limits, column, left, right):
+                        scale = max(scale, abs(score))
+                        bar = bar_above(score, scale)
+                        best_i, best_code, best_side, best_n, is_last = np.int64(i), b, side, n_left, i + 1 == stop
+                        best_left = keep(target, left, work.best)
+            for k in range(m + 1):
+                low[k] += table[b, k]
+    if best_i < 0:
+        return BARREN
+    after = np.int64(NOTHING)
+    if not is_last:
+        after = np.int64(visit.other[best_i + 1] & ROW)
+    else:
+        for b in range(best_code + 1, MISSING_CODE):
+            if table[b, m] > 0:
+                if part[b] >= 0:
+                    after = np.int64(visit.other[part[b]] & ROW)
+                else:
+                    after = _lowest_row(visit, node, column, b, n_gathered)
+                break
+    right = rest(target, total, best_left, work.right)
+    missing_left = best_side if n_missing > 0 else is_heavier(target, best_left, right)
+    where = (best_n, np.int64(visit.other[best_i] & ROW), after, np.int64(missing_left))
+    record_split(out, column, target, job.criterion, best_left, right, work, where)
+    return FOUND
+
+
+@outlined
+def scan_all(visit, node, column, n):
+    """Sort the rows gathered by a column and score all its cuts."""
+    job, work = visit.job, visit.scratch.work
+    for i in range(n):
+        visit.other[i] = visit.rows[i]
+    sort_rows(visit.held, column, visit.other, np.int64(0), n, visit.sort, visit.other)
+    total = around(job.target, load(job.target, visit.nodes.sums[node], work.total), work)
+    return scan_order(job.target, visit.other, np.int64(0), n, np.int64(0), column, job, visit.scratch, total)

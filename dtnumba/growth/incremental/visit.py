@@ -1,0 +1,447 @@
+# mypy: ignore-errors
+# ruff: noqa: D102
+"""Changes go down the tree: each node on their way keeps its test, moves its cut, or is listed to be grown anew.
+
+What a node does depends on its rows alone, so nodes that no row came to or left are as they were. A node on the way
+looks for its best cut anew: always in the column that it tests, in others where their ceilings allow them to win. Where
+the same column wins, the rows between the old cut and the new one leave one child and come to the other; where another
+wins, the subtree is grown anew from its rows.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dtnumba.criteria.contract import NO_GAIN, choose
+from dtnumba.growth import columns as col
+from dtnumba.growth.incremental.ceilings import SLACK, spread_lost, spread_of
+from dtnumba.growth.incremental.lists import COMES, GOES, MISSING_CODE, STAYS, Held, code_of, put_in, take_out
+from dtnumba.growth.incremental.look import SORTED_ROWS, bound_cuts, goes_left, is_in, scan_all, scan_parts
+from dtnumba.growth.incremental.state import (
+    DEPTH,
+    DIRTY,
+    FEATURE,
+    GAIN,
+    LEFT,
+    MISSING_LEFT,
+    N_FREE_SLOTS,
+    SHIFT,
+    SLOT,
+    THRESHOLD,
+    Nodes,
+    free_below,
+    gather_rows,
+    give_up_table,
+    new_list,
+)
+from dtnumba.growth.nodes import Job, Scratch
+from dtnumba.growth.splitters.candidates import FOUND, NOTHING
+from dtnumba.growth.targets.contract import NoOwn, is_pure, load, put, weight_of
+from dtnumba.runtime.kernels import entry, inline, kernel_type, outlined
+from dtnumba.runtime.records import own_copy
+from dtnumba.tables.presort import ROW, SortScratch
+
+# A subtree of which a larger share of the rows would change sides is grown anew.
+_MOST_MOVED = 4
+# A node of at most so many rows is grown anew, too.
+FEW_ROWS = 16
+# Nodes of so many rows keep their tables.
+KEPT_ROWS = 2048
+# Columns are looked at row by row where they come so near to the best, in rows that go.
+_AHEAD = 4.0
+
+
+@kernel_type
+class Listed(NamedTuple):
+    """Rows of a node as those who read them see them."""
+
+    rows: np.ndarray
+
+    def row_at(self, i):
+        return self.rows[i] & ROW
+
+    def new_scratch(self, n, workers):
+        return NoOwn()
+
+
+class Visit(NamedTuple):
+    """What a visit reads and writes."""
+
+    nodes: Nodes
+    held: Held
+    job: Job
+    scratch: Scratch
+    sort: SortScratch
+    sets: np.ndarray  # (k,) uint32: rows that come to a node and rows that leave it, one node's behind another's
+    stack: np.ndarray  # (m, 4) int64: nodes to visit, each with where its sets are
+    below: np.ndarray  # (m,) int64: a stack for walks below a node
+    rows: np.ndarray  # (n,) uint32: rows of the node
+    other: np.ndarray  # (n,) uint32: some of them, in the order of a column
+    tables: np.ndarray  # (p, N_CODES, n_sums + 1) int64: of a node that keeps none
+    bounds: np.ndarray  # (N_CODES, 2) float64: what cuts inside a code, and behind it, are worth at most
+    right: np.ndarray  # (N_CODES + 1,) float64: spread of the codes from each on
+    part: np.ndarray  # (N_CODES,) int64: where the rows of a code are in ``other``, or -1
+    low: np.ndarray  # (n_sums + 1,) int64
+    visited: np.ndarray  # (m,) int64 out
+    listed: np.ndarray  # (m,) int64 out: to be grown anew
+    count: np.ndarray  # (4,) int64 out: how many of each
+    borders: np.ndarray  # (6,) int64: where the sets of both children begin, divide and end
+    reach: float  # how far targets lie apart
+
+
+@inline
+def _count_in(visit, node, rows, first, last, sign):
+    """Add rows sets[first:last] to the sums of a node, or take them away; to its tables, too, where it keeps them."""
+    nodes, one, target, codes = visit.nodes, visit.scratch.work.left, visit.job.target, visit.held.codes
+    sums, slot = nodes.sums[node], nodes.link[node, SLOT]
+    for i in range(first, last):
+        for k in range(len(sums)):
+            visit.low[k] = 0
+        put(target, visit.low, np.uint64(0), np.int64(rows[i]))
+        for k in range(len(sums)):
+            sums[k] += sign * visit.low[k]
+        if slot >= 0:
+            for c in range(codes.shape[1]):
+                cell = nodes.tables[slot, c, codes[rows[i], c]]
+                for k in range(len(sums)):
+                    cell[k] += sign * visit.low[k]
+                cell[len(sums)] += sign
+
+
+@outlined
+def _change_leaf(visit, node, first, border, last):
+    """Take rows from the list of a leaf and add others to it."""
+    nodes, rows, mark, pool = visit.nodes, visit.sets, visit.held.mark, visit.nodes.pool
+    start, n = nodes.place[node, 0], nodes.n_rows[node]
+    if last > border:
+        to = start
+        for i in range(start, start + n):
+            if mark[pool[i]] != GOES:
+                pool[to] = pool[i]
+                to += 1
+        n = to - start
+    n_new = n + border - first
+    if n_new > nodes.place[node, 1]:
+        new_list(nodes, node, n_new, n_new // 4 + 2, 0)
+        for i in range(n):
+            pool[nodes.place[node, 0] + i] = pool[start + i]
+        start = nodes.place[node, 0]
+    for i in range(first, border):
+        pool[start + n + i - first] = rows[i]
+    nodes.n_rows[node] = n_new
+
+
+@outlined
+def _gather(visit, node, first, border, last):
+    """Write the rows of an inner node after its changes to visit.rows; return how many."""
+    rows, mark = visit.rows, visit.held.mark
+    n = gather_rows(visit.nodes, node, visit.below, rows)
+    if last > border:
+        to = np.int64(0)
+        for i in range(n):
+            if mark[rows[i]] != GOES:
+                rows[to] = rows[i]
+                to += 1
+        n = to
+    for i in range(first, border):
+        rows[n + i - first] = visit.sets[i]
+    return n + border - first
+
+
+@outlined
+def _fill_column(visit, table, column, n):
+    """Sum up the rows gathered by their codes of a column."""
+    m = table.shape[1] - 1
+    for b in range(table.shape[0]):
+        for k in range(m + 1):
+            table[b, k] = 0
+    for i in range(n):
+        row = np.int64(visit.rows[i])
+        cell = table[visit.held.codes[row, column]]
+        put(visit.job.target, cell, np.uint64(0), row)
+        cell[m] += 1
+
+
+@outlined
+def _look_at(visit, node, column, n, n_gathered, bar, lost):
+    """Look for the best cut of a column if it may be worth ``bar``; return the most that the column is worth."""
+    nodes, out, weight = visit.nodes, visit.scratch.candidates, visit.job.limits.total_weight
+    out.gain[column] = NO_GAIN
+    total = weight_of(visit.job.target, load(visit.job.target, nodes.sums[node], visit.scratch.work.total))
+    is_known = visit.job.limits.min_samples_leaf <= 1
+    if n_gathered >= 0 and n < SORTED_ROWS:
+        scan_all(visit, node, column, n)
+        return total * max(out.gain[column], 0.0) if is_known else np.inf
+    slot = nodes.link[node, SLOT]
+    if slot >= 0:
+        table = nodes.tables[slot, column]
+    else:
+        table = visit.tables[column]
+        _fill_column(visit, table, column, n_gathered)
+    spread = spread_of(visit.job.target, visit.job.criterion, nodes.sums[node], visit.scratch.work.seen[0])
+    best, sure = bound_cuts(visit, table, spread, visit.job.limits.min_samples_leaf)
+    slack = SLACK * (spread + total)
+    if best < bar:
+        return best + slack
+    bar = max(bar - lost, sure) - slack
+    bounds, part, some = visit.bounds, visit.part, np.int64(0)
+    for b in range(MISSING_CODE + 1):
+        part[b] = -1
+        if b < MISSING_CODE and (bounds[b, 0] >= bar or bounds[b, 1] >= bar):
+            part[b] = 0
+            some += table[b, table.shape[1] - 1]
+    visit.count[2] += some
+    visit.count[3] += 1
+    scan_parts(visit, node, column, n, table, n_gathered)
+    return max(total * out.gain[column], bar, 0.0) + slack if is_known else best + slack
+
+
+@outlined
+def _look_for_winner(visit, node, n, own, n_gathered):
+    """Fill the candidates of the columns that may win; return the winner, -1 where no column has a cut."""
+    nodes, job, out, p = visit.nodes, visit.job, visit.scratch.candidates, visit.job.n_features
+    weight = weight_of(job.target, load(job.target, nodes.sums[node], visit.scratch.work.total))
+    shift, n_listed = nodes.number[node, SHIFT], 0
+    nodes.ceiling[node, own] = _look_at(visit, node, own, n, n_gathered, -np.inf, 0.0) - shift
+    best = weight * max(out.gain[own], 0.0)
+    bar = best - SLACK * (best + weight)
+    lost = _AHEAD * spread_lost(job.criterion, 1.0, weight, visit.reach)
+    for column in range(p):
+        if column != own:
+            out.gain[column] = NO_GAIN
+            if nodes.ceiling[node, column] + shift < bar:
+                continue
+            nodes.ceiling[node, column] = _look_at(visit, node, column, n, n_gathered, bar, lost) - shift
+            if out.gain[column] == NO_GAIN:
+                continue
+        visit.scratch.listed[n_listed] = column
+        n_listed += 1
+    winner = np.int64(choose(job.criterion, out.gain, out.information, visit.scratch.listed, n_listed))
+    if not 0 <= winner < n_listed or out.gain[visit.scratch.listed[winner]] == NO_GAIN:
+        return np.int64(-1)
+    return visit.scratch.listed[winner]
+
+
+@inline
+def _midpoint(below, above):
+    """Return the threshold halfway between neighbours, as ``tables.floats.midpoint`` does."""
+    middle = below / 2 + above / 2
+    return below if not (below <= middle < above) or not np.isfinite(middle) else middle
+
+
+@outlined
+def _list_anew(visit, node, n):
+    """List a node to be grown anew from the rows gathered; everything below is given up."""
+    nodes = visit.nodes
+    free_below(nodes, node, visit.below)
+    if n < KEPT_ROWS:
+        give_up_table(nodes, node)
+    nodes.place[node, 1] = 0
+    new_list(nodes, node, n, n // 4 + 2, np.int64(0))
+    start = nodes.place[node, 0]
+    for i in range(n):
+        nodes.pool[start + i] = visit.rows[i]
+    nodes.n_rows[node] = n
+    visit.listed[visit.count[1]] = node
+    visit.count[1] += 1
+
+
+@inline
+def _is_between(held, row, column, low, high):
+    value = held.values[row, column]
+    return low < value <= high
+
+
+@inline
+def _add_moved(visit, at, node, column, low, high, missing, n_gathered):
+    """Add to the sets the rows of a node that were there before and lie between two cuts, or are missing."""
+    held, rows = visit.held, visit.sets
+    if n_gathered >= 0:
+        for i in range(n_gathered):
+            row = np.int64(visit.rows[i])
+            value = held.values[row, column]
+            moves = missing if value != value else low < value <= high
+            if moves and held.mark[row] != COMES and at < len(rows):
+                rows[at] = row
+                at += 1
+        return at
+    begin = code_of(held, column, low) if low < high else np.int64(1)
+    end = code_of(held, column, high) if low < high else np.int64(0)
+    for b in range(MISSING_CODE + 1):
+        if begin <= b <= end or (missing and b == MISSING_CODE):
+            row = np.int64(held.first[column, b])
+            while row >= 0:
+                value = held.values[row, column]
+                moves = missing if value != value else low < value <= high
+                if moves and held.mark[row] != COMES and at < len(rows) and is_in(visit.nodes, held, node, row):
+                    rows[at] = row
+                    at += 1
+                row = np.int64(held.after[column, row])
+    return at
+
+
+@outlined
+def _move_cut(visit, node, n, column, first, border, last, n_gathered):
+    """Give a node its new cut of the same column and its children their sets; return where these end.
+
+    -1 where too many rows change sides; the node is as it was then.
+    """
+    nodes, held, rows = visit.nodes, visit.held, visit.sets
+    where = visit.scratch.candidates.where[column]
+    below = np.float64(held.values[where[1], column])
+    above = np.float64(held.values[max(where[2], np.int64(0)), column])
+    threshold = np.inf if where[2] == NOTHING else _midpoint(below, above)
+    missing_left, old = np.int32(where[3]), nodes.number[node, THRESHOLD]
+    old_missing = nodes.link[node, MISSING_LEFT]
+    at = np.int64(last)
+    # Rows that were there before and change sides lie between the two cuts, or are missing.
+    low, high = min(threshold, old), max(threshold, old)
+    at = _add_moved(visit, at, node, column, low, high, missing_left != old_missing, n_gathered)
+    moved = at
+    n_moved = moved - last
+    if n_moved * _MOST_MOVED > n or moved + 2 * n_moved + last - first > len(rows):
+        return np.int64(-1)
+    for side in range(2):  # left, then right
+        is_left = side == 0
+        visit.borders[3 * side] = at
+        # What comes: rows that came to the node and belong here, and those that come from the other side.
+        for i in range(first, border):
+            if goes_left(held, rows[i], column, threshold, missing_left) == is_left:
+                rows[at] = rows[i]
+                at += 1
+        for i in range(last, moved):
+            if goes_left(held, rows[i], column, threshold, missing_left) == is_left:
+                rows[at] = rows[i]
+                at += 1
+        visit.borders[3 * side + 1] = at
+        for i in range(border, moved):
+            if goes_left(held, rows[i], column, old, old_missing) == is_left:
+                rows[at] = rows[i]
+                at += 1
+        visit.borders[3 * side + 2] = at
+    nodes.number[node, THRESHOLD], nodes.link[node, MISSING_LEFT] = threshold, missing_left
+    return at
+
+
+@inline
+def _is_leaf_by_size(limits, n, depth):
+    return n < limits.min_samples_split or n < 2 * limits.min_samples_leaf or depth >= limits.max_depth
+
+
+@inline
+def _stays_leaf(visit, node, n):
+    """Tell whether the limits or the targets make a node of n rows a leaf."""
+    job = visit.job
+    if _is_leaf_by_size(job.limits, n, visit.nodes.link[node, DEPTH]):
+        return True
+    total = load(job.target, visit.nodes.sums[node], visit.scratch.work.total)
+    if weight_of(job.target, total) < 2.0 * job.limits.min_weight_leaf:
+        return True
+    return is_pure(job.target, total, Listed(visit.rows), np.int64(0), n)
+
+
+@outlined
+def _keep_tables(visit, node, n):
+    """Give a large node tables of its own, from the rows gathered, where there are some left."""
+    nodes = visit.nodes
+    if nodes.used[N_FREE_SLOTS] > 0:
+        nodes.used[N_FREE_SLOTS] -= 1
+        slot = np.int64(nodes.free_slots[nodes.used[N_FREE_SLOTS]])
+        nodes.link[node, SLOT] = slot
+        for c in range(visit.job.n_features):
+            _fill_column(visit, nodes.tables[slot, c], c, n)
+
+
+@outlined
+def _change_inner(visit, node, first, border, last, gained):
+    """Change an inner node, whose sums are changed already and whose spread is larger by ``gained``."""
+    nodes, job = visit.nodes, visit.job
+    column = np.int64(nodes.link[node, FEATURE])
+    n = nodes.n_rows[node] + (border - first) - (last - border)
+    n_gathered = np.int64(-1)
+    if nodes.link[node, SLOT] < 0:
+        n_gathered = _gather(visit, node, first, border, last)
+        if n >= KEPT_ROWS:
+            _keep_tables(visit, node, n)
+    if np.isfinite(gained):
+        nodes.number[node, SHIFT] += gained
+    else:
+        for k in range(job.n_features):
+            nodes.ceiling[node, k] = np.inf
+    end, winner = np.int64(-1), np.int64(-1)
+    is_leaf = _stays_leaf(visit, node, n)
+    if n > FEW_ROWS and not is_leaf:
+        winner = _look_for_winner(visit, node, n, column, n_gathered)
+        if winner == column:
+            nodes.number[node, GAIN] = visit.scratch.candidates.gain[column]
+            end = _move_cut(visit, node, n, column, first, border, last, n_gathered)
+    if end < 0:
+        if n_gathered < 0:
+            _gather(visit, node, first, border, last)
+        _list_anew(visit, node, n)
+        if is_leaf:
+            visit.count[1] -= 1
+    nodes.n_rows[node] = n
+    return end
+
+
+@outlined
+def _visit_node(visit, node, first, border, last):
+    """Change a node by rows sets[first:border] that come and sets[border:last] that go; return where sets end then.
+
+    ``visit.borders`` say what its children are to be visited with, where the result is not -1.
+    """
+    nodes, job, rows, mark = visit.nodes, visit.job, visit.sets, visit.held.mark
+    target = job.target
+    for i in range(first, border):
+        mark[rows[i]] = COMES
+    for i in range(border, last):
+        mark[rows[i]] = GOES
+    # How much spread the node has gained bounds what any cut has.
+    gained = -spread_of(target, job.criterion, nodes.sums[node], visit.scratch.work.seen[0])
+    weight = weight_of(target, load(target, nodes.sums[node], visit.scratch.work.total))
+    _count_in(visit, node, rows, first, border, 1)
+    _count_in(visit, node, rows, border, last, -1)
+    gained += spread_of(target, job.criterion, nodes.sums[node], visit.scratch.work.seen[0])
+    if last > border:
+        gained += spread_lost(job.criterion, np.float64(last - border), weight, visit.reach)
+    end = np.int64(-1)
+    if nodes.link[node, LEFT] >= 0:
+        end = _change_inner(visit, node, first, border, last, gained)
+    else:
+        _change_leaf(visit, node, first, border, last)
+        n, start = nodes.n_rows[node], nodes.place[node, 0]
+        for i in range(n):
+            visit.rows[i] = nodes.pool[start + i]
+        if not _stays_leaf(visit, node, n):
+            _list_anew(visit, node, n)
+    for i in range(first, last):
+        mark[rows[i]] = STAYS
+    return end
+
+
+@entry
+def visit_tree(visit, n_came, n_went, _):
+    """Change a tree by rows sets[:n_came] that come and the n_went behind them that go."""
+    own = own_copy(visit)
+    nodes, stack, top = own.nodes, own.stack, np.int64(1)
+    put_in(own.held, own.sets, n_came)
+    take_out(own.held, own.sets[n_came:], n_went)
+    own.count[0] = own.count[1] = 0
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, n_came, n_came + n_went
+    while top > 0:
+        top -= 1
+        node, last = stack[top, 0], stack[top, 3]
+        own.visited[own.count[0]] = node
+        own.count[0] += 1
+        nodes.link[node, DIRTY] = 1
+        if _visit_node(own, node, stack[top, 1], stack[top, 2], last) < 0:
+            continue
+        # The right child is visited first; its sets lie behind those of the left one, which are kept as long.
+        for side in range(2):
+            begin, middle, end = own.borders[3 * side], own.borders[3 * side + 1], own.borders[3 * side + 2]
+            if end > begin:
+                stack[top, 0], stack[top, 1] = nodes.link[node, LEFT] + side, begin
+                stack[top, 2], stack[top, 3] = middle, end
+                top += 1
+    return np.int64(0)
