@@ -77,7 +77,7 @@ class FollowedTree:
         visit = Visit(
             nodes=nodes, held=self.held, job=self.job, scratch=self.scratch, sort=pick_sort_scratch(self.sort, 0), sets=sets,
             stack=np.empty((n_nodes + 2, 4), np.int64), below=np.empty(n_nodes + 2, np.int64), rows=np.empty(n_slots, np.uint32),
-            other=np.empty(n_slots, np.uint32), tables=np.empty((p, 256, k + 1), np.int64), bounds=np.empty((256, 2)), right=np.empty(257), part=np.empty(256, np.int64), low=np.empty(k + 1, np.int64), visited=np.empty(n_nodes + 2, np.int64), listed=np.empty(n_nodes + 2, np.int64), count=np.zeros(4, np.int64), borders=np.zeros(6, np.int64), reach=np.inf,
+            other=np.empty(n_slots, np.uint32), tables=np.empty((p, 256, k + 1), np.int64), bounds=np.empty((256, 2)), right=np.empty(257), part=np.empty(256, np.int64), low=np.empty(k + 1, np.int64), high=np.empty(k + 1, np.int64), found=np.empty(256), inmost=np.empty(k, np.int64), here=np.zeros(4, np.int64), visited=np.empty(n_nodes + 2, np.int64), listed=np.empty(n_nodes + 2, np.int64), count=np.zeros(4, np.int64), borders=np.zeros(6, np.int64), reach=np.inf,
         )
         call_entry(code_for(visit_tree, visit), n, m - n, 0)
         n_listed = int(visit.count[1])

@@ -11,15 +11,16 @@ import numpy as np
 from dtnumba.criteria.contract import NO_GAIN
 from dtnumba.growth.incremental.ceilings import spread_of
 from dtnumba.growth.incremental.lists import GOES, MISSING_CODE, key_at, sort_rows
-from dtnumba.growth.incremental.state import FEATURE, LEFT, MISSING_LEFT, PARENT, SLOT, THRESHOLD
+from dtnumba.growth.incremental.state import FEATURE, LEFT, MISSING_LEFT, PARENT, THRESHOLD, gather_rows
 from dtnumba.growth.splitters.candidates import BARREN, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.growth.splitters.scans.scan_rows import scan_order
-from dtnumba.growth.targets.contract import add, around, keep, load, rest, split_score, zero
+from dtnumba.growth.targets.contract import add, around, keep, load, rest, split_gain, split_score, zero
 from dtnumba.runtime.kernels import inline, outlined
 from dtnumba.tables.presort import NEW, ROW
 
 # Fewer rows are sorted without a look at codes.
 SORTED_ROWS = 48
+_LOOKED_UP = 10
 
 
 @inline
@@ -43,7 +44,27 @@ def is_in(nodes, held, node, row):
 
 
 @outlined
-def bound_cuts(visit, table, spread, least):
+def gather(visit, node):
+    """See to it that visit.rows are the rows of an inner node after its changes; return how many."""
+    rows, mark, here = visit.rows, visit.held.mark, visit.here
+    if here[3] >= 0:
+        return here[3]
+    n = gather_rows(visit.nodes, node, visit.below, rows)
+    if here[2] > here[1]:
+        to = np.int64(0)
+        for i in range(n):
+            if mark[rows[i]] != GOES:
+                rows[to] = rows[i]
+                to += 1
+        n = to
+    for i in range(here[0], here[1]):
+        rows[n + i - here[0]] = visit.sets[i]
+    here[3] = n + here[1] - here[0]
+    return here[3]
+
+
+@outlined
+def bound_cuts(visit, node, table, spread, least):
     """Write how much cuts inside each code and behind it are worth at most; return the most, and what a legal one has.
 
     visit.bounds (N_CODES, 2) out: inside, behind.
@@ -66,17 +87,35 @@ def bound_cuts(visit, table, spread, least):
                 for k in range(m + 1):
                     low[k] += table[b, k]
                 right = spread_of(target, criterion, low, seen)
+        visit.right[0] = right
         for k in range(m + 1):
             low[k] = table[MISSING_CODE, k] if side == 1 else 0
         left = spread_of(target, criterion, low, seen)
         for b in range(MISSING_CODE):
             if table[b, m] == 0:
                 continue
-            inside = spread - left - visit.right[b + 1] if table[b, m] > 1 else -np.inf
+            inside = -np.inf
+            if table[b, m] > 1 and m == 2:
+                # Of two sums, what cuts are worth is convex in what goes left: at the corners it is worth most.
+                high = visit.high
+                inside = spread - left - visit.right[b]
+                for k in range(2):
+                    high[k] = visit.nodes.sums[node, k] - low[k] - table[b, k]
+                for k in range(2):
+                    low[k] += table[b, k]
+                    high[1 - k] += table[b, 1 - k]
+                    corner = spread_of(target, criterion, low, seen) + spread_of(target, criterion, high, seen)
+                    inside = max(inside, spread - corner)
+                    low[k] -= table[b, k]
+                    high[1 - k] -= table[b, 1 - k]
+            elif table[b, m] > 1:
+                inside = spread - left - visit.right[b + 1]
             for k in range(m + 1):
                 low[k] += table[b, k]
             left = spread_of(target, criterion, low, seen)
             behind = spread - left - visit.right[b + 1]
+            if m == 2 and table[b, m] > 1:
+                inside = max(inside, behind)
             if low[m] == n:
                 behind = -np.inf
             elif low[m] >= least and n - low[m] >= least:
@@ -87,13 +126,17 @@ def bound_cuts(visit, table, spread, least):
 
 
 @outlined
-def _collect(visit, node, column, table, n_gathered):
+def _collect(visit, node, column, table, n):
     """Write the rows of each code listed in visit.part, side by side and in order, to visit.other."""
     held, part, m, at = visit.held, visit.part, table.shape[1] - 1, np.int64(0)
     for b in range(MISSING_CODE):
         if part[b] >= 0:
             part[b] = at
             at += table[b, m]
+    # Of the rows of a code that a tree holds, a node has n / n_held; a row met so costs ten of those gathered.
+    if visit.here[3] < 0 and at * _LOOKED_UP * visit.nodes.n_rows[0] > n * n:
+        gather(visit, node)
+    n_gathered = visit.here[3]
     if n_gathered < 0:
         for b in range(MISSING_CODE):
             if part[b] >= 0:
@@ -137,11 +180,12 @@ def _lowest_row(visit, node, column, b, n_gathered):
 
 
 @outlined
-def scan_parts(visit, node, column, n, table, n_gathered):
+def scan_parts(visit, node, column, n, table):
     """Score the cuts of the codes listed, as a scan of the whole column would; leave the best one as its candidate."""
     job, work, out, low = visit.job, visit.scratch.work, visit.scratch.candidates, visit.low
     target, limits, m, part = job.target, job.limits, table.shape[1] - 1, visit.part
-    _collect(visit, node, column, table, n_gathered)
+    _collect(visit, node, column, table, n)
+    n_gathered = visit.here[3]
     total = around(target, load(target, visit.nodes.sums[node], work.total), work)
     out.gain[column] = NO_GAIN
     n_missing, bar, scale = table[MISSING_CODE, m], NO_GAIN, 0.0
@@ -153,6 +197,7 @@ def scan_parts(visit, node, column, n, table, n_gathered):
         for b in range(MISSING_CODE):
             count = table[b, m]
             if part[b] >= 0 and count > 0:
+                inner, inner_left = NO_GAIN, zero(target, visit.inmost)
                 left, n_left, stop = load(target, low[:m], work.left), low[m], part[b] + count
                 for i in range(part[b], stop):
                     left = add(target, left, visit.other[i] & ROW)
@@ -163,11 +208,18 @@ def scan_parts(visit, node, column, n, table, n_gathered):
                         continue
                     right = rest(target, total, left, work.right)
                     score = split_score(target, job.criterion, left, right, work)
+                    if i + 1 < stop and score > inner:
+                        inner, inner_left = score, keep(target, left, visit.inmost)
                     if score > bar and is_legal(target, limits, column, left, right):
                         scale = max(scale, abs(score))
                         bar = bar_above(score, scale)
                         best_i, best_code, best_side, best_n, is_last = np.int64(i), b, side, n_left, i + 1 == stop
                         best_left = keep(target, left, work.best)
+                if side == 0:
+                    visit.found[b] = NO_GAIN
+                if inner > NO_GAIN:
+                    right = rest(target, total, inner_left, work.right)
+                    visit.found[b] = max(visit.found[b], split_gain(target, job.criterion, inner_left, right, work))
             for k in range(m + 1):
                 low[k] += table[b, k]
     if best_i < 0:

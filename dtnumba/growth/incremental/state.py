@@ -38,6 +38,7 @@ class Nodes(NamedTuple):
     pool: np.ndarray  # uint32: the lists
     used: np.ndarray  # (4,) int64
     tables: np.ndarray  # (n_slots, p, N_CODES, n_sums + 1) int64: of large nodes, sums of the rows of each code, and their number
+    inside: np.ndarray  # (n_slots, p, N_CODES) float64: of large nodes, what cuts inside each code can be worth
     free_slots: np.ndarray  # (n_slots,) int32
 
     @classmethod
@@ -58,6 +59,7 @@ class Nodes(NamedTuple):
             np.zeros(n_places, np.uint32),
             np.array([1, 0, 0, n_slots], np.int64),
             np.empty((n_slots, p, 256, n_sums + 1), np.int64),
+            np.empty((n_slots, p, 256)),
             np.arange(n_slots, dtype=np.int32),
         )
         return nodes

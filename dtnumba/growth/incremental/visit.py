@@ -16,7 +16,7 @@ from dtnumba.criteria.contract import NO_GAIN, choose
 from dtnumba.growth import columns as col
 from dtnumba.growth.incremental.ceilings import SLACK, spread_lost, spread_of
 from dtnumba.growth.incremental.lists import COMES, GOES, MISSING_CODE, STAYS, Held, code_of, put_in, take_out
-from dtnumba.growth.incremental.look import SORTED_ROWS, bound_cuts, goes_left, is_in, scan_all, scan_parts
+from dtnumba.growth.incremental.look import SORTED_ROWS, bound_cuts, gather, goes_left, is_in, scan_all, scan_parts
 from dtnumba.growth.incremental.state import (
     DEPTH,
     DIRTY,
@@ -81,11 +81,15 @@ class Visit(NamedTuple):
     bounds: np.ndarray  # (N_CODES, 2) float64: what cuts inside a code, and behind it, are worth at most
     right: np.ndarray  # (N_CODES + 1,) float64: spread of the codes from each on
     part: np.ndarray  # (N_CODES,) int64: where the rows of a code are in ``other``, or -1
+    found: np.ndarray  # (N_CODES,) float64: the largest gain of a cut inside each code looked at
+    inmost: np.ndarray  # (n_sums,) int64 scratch
     low: np.ndarray  # (n_sums + 1,) int64
+    high: np.ndarray  # (n_sums + 1,) int64
     visited: np.ndarray  # (m,) int64 out
     listed: np.ndarray  # (m,) int64 out: to be grown anew
     count: np.ndarray  # (4,) int64 out: how many of each
     borders: np.ndarray  # (6,) int64: where the sets of both children begin, divide and end
+    here: np.ndarray  # (4,) int64: where the sets of the node begin, divide and end; how many rows are gathered, or -1
     reach: float  # how far targets lie apart
 
 
@@ -102,6 +106,7 @@ def _count_in(visit, node, rows, first, last, sign):
             sums[k] += sign * visit.low[k]
         if slot >= 0:
             for c in range(codes.shape[1]):
+                nodes.inside[slot, c, codes[rows[i], c]] = np.inf
                 cell = nodes.tables[slot, c, codes[rows[i], c]]
                 for k in range(len(sums)):
                     cell[k] += sign * visit.low[k]
@@ -132,23 +137,6 @@ def _change_leaf(visit, node, first, border, last):
 
 
 @outlined
-def _gather(visit, node, first, border, last):
-    """Write the rows of an inner node after its changes to visit.rows; return how many."""
-    rows, mark = visit.rows, visit.held.mark
-    n = gather_rows(visit.nodes, node, visit.below, rows)
-    if last > border:
-        to = np.int64(0)
-        for i in range(n):
-            if mark[rows[i]] != GOES:
-                rows[to] = rows[i]
-                to += 1
-        n = to
-    for i in range(first, border):
-        rows[n + i - first] = visit.sets[i]
-    return n + border - first
-
-
-@outlined
 def _fill_column(visit, table, column, n):
     """Sum up the rows gathered by their codes of a column."""
     m = table.shape[1] - 1
@@ -163,13 +151,14 @@ def _fill_column(visit, table, column, n):
 
 
 @outlined
-def _look_at(visit, node, column, n, n_gathered, bar, lost):
+def _look_at(visit, node, column, n, bar, lost):
     """Look for the best cut of a column if it may be worth ``bar``; return the most that the column is worth."""
     nodes, out, weight = visit.nodes, visit.scratch.candidates, visit.job.limits.total_weight
     out.gain[column] = NO_GAIN
     total = weight_of(visit.job.target, load(visit.job.target, nodes.sums[node], visit.scratch.work.total))
     is_known = visit.job.limits.min_samples_leaf <= 1
-    if n_gathered >= 0 and n < SORTED_ROWS:
+    if n < SORTED_ROWS:
+        gather(visit, node)
         scan_all(visit, node, column, n)
         return total * max(out.gain[column], 0.0) if is_known else np.inf
     slot = nodes.link[node, SLOT]
@@ -177,14 +166,22 @@ def _look_at(visit, node, column, n, n_gathered, bar, lost):
         table = nodes.tables[slot, column]
     else:
         table = visit.tables[column]
-        _fill_column(visit, table, column, n_gathered)
+        _fill_column(visit, table, column, gather(visit, node))
     spread = spread_of(visit.job.target, visit.job.criterion, nodes.sums[node], visit.scratch.work.seen[0])
-    best, sure = bound_cuts(visit, table, spread, visit.job.limits.min_samples_leaf)
+    best, sure = bound_cuts(visit, node, table, spread, visit.job.limits.min_samples_leaf)
     slack = SLACK * (spread + total)
+    bounds, part, some = visit.bounds, visit.part, np.int64(0)
+    remembers = slot >= 0 and is_known
+    shift = nodes.number[node, SHIFT]
+    if remembers:
+        for b in range(MISSING_CODE):
+            bounds[b, 0] = min(bounds[b, 0], nodes.inside[slot, column, b] + shift)
+        best = -np.inf
+        for b in range(MISSING_CODE):
+            best = max(best, bounds[b, 0], bounds[b, 1])
     if best < bar:
         return best + slack
     bar = max(bar - lost, sure) - slack
-    bounds, part, some = visit.bounds, visit.part, np.int64(0)
     for b in range(MISSING_CODE + 1):
         part[b] = -1
         if b < MISSING_CODE and (bounds[b, 0] >= bar or bounds[b, 1] >= bar):
@@ -192,17 +189,21 @@ def _look_at(visit, node, column, n, n_gathered, bar, lost):
             some += table[b, table.shape[1] - 1]
     visit.count[2] += some
     visit.count[3] += 1
-    scan_parts(visit, node, column, n, table, n_gathered)
+    scan_parts(visit, node, column, n, table)
+    if remembers:
+        for b in range(MISSING_CODE):
+            if part[b] >= 0:
+                nodes.inside[slot, column, b] = total * visit.found[b] + slack - shift
     return max(total * out.gain[column], bar, 0.0) + slack if is_known else best + slack
 
 
 @outlined
-def _look_for_winner(visit, node, n, own, n_gathered):
+def _look_for_winner(visit, node, n, own):
     """Fill the candidates of the columns that may win; return the winner, -1 where no column has a cut."""
     nodes, job, out, p = visit.nodes, visit.job, visit.scratch.candidates, visit.job.n_features
     weight = weight_of(job.target, load(job.target, nodes.sums[node], visit.scratch.work.total))
     shift, n_listed = nodes.number[node, SHIFT], 0
-    nodes.ceiling[node, own] = _look_at(visit, node, own, n, n_gathered, -np.inf, 0.0) - shift
+    nodes.ceiling[node, own] = _look_at(visit, node, own, n, -np.inf, 0.0) - shift
     best = weight * max(out.gain[own], 0.0)
     bar = best - SLACK * (best + weight)
     lost = _AHEAD * spread_lost(job.criterion, 1.0, weight, visit.reach)
@@ -211,7 +212,7 @@ def _look_for_winner(visit, node, n, own, n_gathered):
             out.gain[column] = NO_GAIN
             if nodes.ceiling[node, column] + shift < bar:
                 continue
-            nodes.ceiling[node, column] = _look_at(visit, node, column, n, n_gathered, bar, lost) - shift
+            nodes.ceiling[node, column] = _look_at(visit, node, column, n, bar, lost) - shift
             if out.gain[column] == NO_GAIN:
                 continue
         visit.scratch.listed[n_listed] = column
@@ -234,6 +235,8 @@ def _list_anew(visit, node, n):
     """List a node to be grown anew from the rows gathered; everything below is given up."""
     nodes = visit.nodes
     free_below(nodes, node, visit.below)
+    if nodes.link[node, SLOT] >= 0:
+        nodes.inside[nodes.link[node, SLOT], :, :] = np.inf
     if n < KEPT_ROWS:
         give_up_table(nodes, node)
     nodes.place[node, 1] = 0
@@ -253,9 +256,9 @@ def _is_between(held, row, column, low, high):
 
 
 @inline
-def _add_moved(visit, at, node, column, low, high, missing, n_gathered):
+def _add_moved(visit, at, node, column, low, high, missing):
     """Add to the sets the rows of a node that were there before and lie between two cuts, or are missing."""
-    held, rows = visit.held, visit.sets
+    held, rows, n_gathered = visit.held, visit.sets, visit.here[3]
     if n_gathered >= 0:
         for i in range(n_gathered):
             row = np.int64(visit.rows[i])
@@ -281,7 +284,7 @@ def _add_moved(visit, at, node, column, low, high, missing, n_gathered):
 
 
 @outlined
-def _move_cut(visit, node, n, column, first, border, last, n_gathered):
+def _move_cut(visit, node, n, column, first, border, last):
     """Give a node its new cut of the same column and its children their sets; return where these end.
 
     -1 where too many rows change sides; the node is as it was then.
@@ -296,7 +299,7 @@ def _move_cut(visit, node, n, column, first, border, last, n_gathered):
     at = np.int64(last)
     # Rows that were there before and change sides lie between the two cuts, or are missing.
     low, high = min(threshold, old), max(threshold, old)
-    at = _add_moved(visit, at, node, column, low, high, missing_left != old_missing, n_gathered)
+    at = _add_moved(visit, at, node, column, low, high, missing_left != old_missing)
     moved = at
     n_moved = moved - last
     if n_moved * _MOST_MOVED > n or moved + 2 * n_moved + last - first > len(rows):
@@ -348,6 +351,7 @@ def _keep_tables(visit, node, n):
         nodes.used[N_FREE_SLOTS] -= 1
         slot = np.int64(nodes.free_slots[nodes.used[N_FREE_SLOTS]])
         nodes.link[node, SLOT] = slot
+        nodes.inside[slot, :, :] = np.inf
         for c in range(visit.job.n_features):
             _fill_column(visit, nodes.tables[slot, c], c, n)
 
@@ -358,9 +362,9 @@ def _change_inner(visit, node, first, border, last, gained):
     nodes, job = visit.nodes, visit.job
     column = np.int64(nodes.link[node, FEATURE])
     n = nodes.n_rows[node] + (border - first) - (last - border)
-    n_gathered = np.int64(-1)
+    visit.here[0], visit.here[1], visit.here[2], visit.here[3] = first, border, last, -1
     if nodes.link[node, SLOT] < 0:
-        n_gathered = _gather(visit, node, first, border, last)
+        gather(visit, node)
         if n >= KEPT_ROWS:
             _keep_tables(visit, node, n)
     if np.isfinite(gained):
@@ -371,13 +375,12 @@ def _change_inner(visit, node, first, border, last, gained):
     end, winner = np.int64(-1), np.int64(-1)
     is_leaf = _stays_leaf(visit, node, n)
     if n > FEW_ROWS and not is_leaf:
-        winner = _look_for_winner(visit, node, n, column, n_gathered)
+        winner = _look_for_winner(visit, node, n, column)
         if winner == column:
             nodes.number[node, GAIN] = visit.scratch.candidates.gain[column]
-            end = _move_cut(visit, node, n, column, first, border, last, n_gathered)
+            end = _move_cut(visit, node, n, column, first, border, last)
     if end < 0:
-        if n_gathered < 0:
-            _gather(visit, node, first, border, last)
+        gather(visit, node)
         _list_anew(visit, node, n)
         if is_leaf:
             visit.count[1] -= 1
