@@ -34,6 +34,9 @@ class SquaredError(NamedTuple):
             gain += weights[v] * away * away
         return gain / weight
 
+    def spread_lost(self, weight, total, reach):
+        return weight * reach * reach
+
     def loss(self, y, value):
         return (y - value) * (y - value)
 

@@ -12,11 +12,7 @@ and one sum of what may have been added to all since.
 
 import math
 
-import numpy as np
-
-from dtnumba.criteria.contract import impurity_of
-from dtnumba.growth.targets.contract import weight_of
-from dtnumba.runtime.kernels import by_type, inline
+from dtnumba.runtime.kernels import by_type
 
 # Gains are rounded: columns that come so near are looked at.
 SLACK = 1e-7
@@ -29,24 +25,3 @@ def _unknown(criterion, weight, total, reach):
 # The most that a side's spread loses with rows of some weight; ``total`` is the weight of the node, ``reach`` how far
 # targets lie apart.
 spread_lost = by_type("spread_lost", _unknown)
-
-
-@inline
-def _class_spread(target, criterion, sums, seen):
-    """Return weight times impurity of exact sums of classes."""
-    spread, n_outputs = 0.0, len(target.offsets) - 1
-    for o in range(n_outputs):
-        first, last, weight = target.offsets[o], target.offsets[o + 1], 0.0
-        for k in range(first, last):
-            seen[k - first] = float(sums[k]) * target.unit
-            weight += seen[k - first]
-        if weight > 0.0:
-            spread += weight * impurity_of(criterion, seen[: last - first], weight)
-    return spread / n_outputs
-
-
-def _spread_of_numbers(target, criterion, sums, seen):
-    return 0.0
-
-
-spread_of = _class_spread

@@ -12,6 +12,7 @@ from dtnumba.growth.binary.train import numbers_per_output
 from dtnumba.growth.incremental.lists import Held
 from dtnumba.growth.incremental.regrow import grow_listed
 from dtnumba.growth.incremental.state import NEXT_NODE, NEXT_PLACE, Nodes, compact
+from dtnumba.growth.incremental.statistics import squares_of
 from dtnumba.growth.incremental.visit import Listed, Visit, visit_tree
 from dtnumba.growth.nodes import Job, new_growing
 from dtnumba.growth.policies.feature_sampling import AllFeatures
@@ -29,9 +30,12 @@ class FollowedTree:
         self.n_features, self.workers = values.shape[1], workers
         self.target, self.criterion, self.limits = target, criterion, limits
         self.n_per_output = numbers_per_output(target)
+        self.n_sums, self.squares, self.square_unit = squares_of(target, len(values))
         self.held = self._held(values)
         n_slots, p = values.shape
-        self.nodes = Nodes.new(1024, target.n_stats, p, 4096, 4 + n_slots // 512)
+        self.reach = float(np.ptp(target.y)) if hasattr(target, 'moments') else 1.0
+        self.is_bounded = hasattr(type(criterion), 'spread_lost') and (not hasattr(target, 'moments') or target.moments.shape[1] == 1)
+        self.nodes = Nodes.new(1024, self.n_sums, p, 4096, 4 + n_slots // 512)
         self.listed = np.empty(1024, np.int64)
         self.root_of, self.side = np.empty(n_slots, np.int32), np.empty(n_slots, np.uint8)
         self._scratch_for(n_slots)
@@ -45,7 +49,7 @@ class FollowedTree:
             if len(seen):
                 found = np.unique(np.quantile(seen, np.arange(1, 255) / 255))
                 edges[c, : len(found)] = found
-        return Held(values, values.view(cells.flat.dtype), form, np.zeros(n, np.uint8), np.zeros((n, p), np.uint8), edges, np.full((p, 256), -1, np.int32), np.zeros((p, n), np.int32), np.zeros((p, n), np.int32))
+        return Held(values, values.view(cells.flat.dtype), form, np.zeros(n, np.uint8), np.zeros((n, p), np.uint8), self.squares, self.square_unit, edges, np.full((p, 256), -1, np.int32), np.zeros((p, n), np.int32), np.zeros((p, n), np.int32))
 
     def _scratch_for(self, n):
         p = self.n_features
@@ -73,11 +77,11 @@ class FollowedTree:
         n_nodes = len(nodes.link)
         sets = np.empty(16 * m + 4 * n_slots, np.uint32)
         sets[:n], sets[n:m] = came, went
-        k, p = self.target.n_stats, self.n_features
+        k, p = self.n_sums, self.n_features
         visit = Visit(
             nodes=nodes, held=self.held, job=self.job, scratch=self.scratch, sort=pick_sort_scratch(self.sort, 0), sets=sets,
             stack=np.empty((n_nodes + 2, 4), np.int64), below=np.empty(n_nodes + 2, np.int64), rows=np.empty(n_slots, np.uint32),
-            other=np.empty(n_slots, np.uint32), tables=np.empty((p, 256, k + 1), np.int64), bounds=np.empty((256, 2)), right=np.empty(257), part=np.empty(256, np.int64), low=np.empty(k + 1, np.int64), high=np.empty(k + 1, np.int64), found=np.empty(256), inmost=np.empty(k, np.int64), here=np.zeros(4, np.int64), visited=np.empty(n_nodes + 2, np.int64), listed=np.empty(n_nodes + 2, np.int64), count=np.zeros(4, np.int64), borders=np.zeros(6, np.int64), reach=np.inf,
+            other=np.empty(n_slots, np.uint32), tables=np.empty((p, 256, k + 1), np.int64), bounds=np.empty((256, 2)), right=np.empty(257), part=np.empty(256, np.int64), low=np.empty(k + 1, np.int64), high=np.empty(k + 1, np.int64), found=np.empty(256), inmost=np.empty(k, np.int64), here=np.zeros(4, np.int64), visited=np.empty(n_nodes + 2, np.int64), listed=np.empty(n_nodes + 2, np.int64), count=np.zeros(4, np.int64), borders=np.zeros(6, np.int64), reach=self.reach, is_bounded=int(self.is_bounded),
         )
         call_entry(code_for(visit_tree, visit), n, m - n, 0)
         n_listed = int(visit.count[1])

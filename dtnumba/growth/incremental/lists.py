@@ -29,6 +29,8 @@ class Held(NamedTuple):
     form: object  # presort.Format
     mark: np.ndarray  # (n_slots,) uint8: STAYS, but for rows that come to a node, or leave it
     codes: np.ndarray  # (n_slots, p) uint8
+    squares: np.ndarray  # (n_slots,) int64: of targets that are numbers, weight times square, in units
+    square_unit: float
     edges: np.ndarray  # (p, 254) float64: code k holds values above edge k - 1 and up to edge k
     first: np.ndarray  # (p, N_CODES) int32: a row of each code, or NOBODY
     after: np.ndarray  # (p, n_slots) int32: the next one of the same code

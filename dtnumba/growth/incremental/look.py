@@ -9,8 +9,8 @@ leaves at least the spread of the rows of lower codes and of those of higher cod
 import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN
-from dtnumba.growth.incremental.ceilings import spread_of
 from dtnumba.growth.incremental.lists import GOES, MISSING_CODE, key_at, sort_rows
+from dtnumba.growth.incremental.statistics import spread_of
 from dtnumba.growth.incremental.state import FEATURE, LEFT, MISSING_LEFT, PARENT, THRESHOLD, gather_rows
 from dtnumba.growth.splitters.candidates import BARREN, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.growth.splitters.scans.scan_rows import scan_order
@@ -72,6 +72,7 @@ def bound_cuts(visit, node, table, spread, least):
     target, criterion, seen = visit.job.target, visit.job.criterion, visit.scratch.work.seen[0]
     low, bounds, m = visit.low, visit.bounds, table.shape[1] - 1
     n_missing, n = table[MISSING_CODE, m], np.int64(0)
+    has_corners = m == 2 and target.n_stats == 2  # classes: numbers have squares, too
     for b in range(MISSING_CODE + 1):
         bounds[b, 0] = bounds[b, 1] = -np.inf
         n += table[b, m]
@@ -80,22 +81,22 @@ def bound_cuts(visit, node, table, spread, least):
         # Suffixes, from the highest code on: what goes right of a cut before each code.
         for k in range(m + 1):
             low[k] = table[MISSING_CODE, k] if side == 0 else 0
-        right = spread_of(target, criterion, low, seen)
+        right = spread_of(target, criterion, visit.held, low, seen)
         for b in range(MISSING_CODE - 1, -1, -1):
             visit.right[b + 1] = right
             if table[b, m] > 0:
                 for k in range(m + 1):
                     low[k] += table[b, k]
-                right = spread_of(target, criterion, low, seen)
+                right = spread_of(target, criterion, visit.held, low, seen)
         visit.right[0] = right
         for k in range(m + 1):
             low[k] = table[MISSING_CODE, k] if side == 1 else 0
-        left = spread_of(target, criterion, low, seen)
+        left = spread_of(target, criterion, visit.held, low, seen)
         for b in range(MISSING_CODE):
             if table[b, m] == 0:
                 continue
             inside = -np.inf
-            if table[b, m] > 1 and m == 2:
+            if table[b, m] > 1 and has_corners:
                 # Of two sums, what cuts are worth is convex in what goes left: at the corners it is worth most.
                 high = visit.high
                 inside = spread - left - visit.right[b]
@@ -104,7 +105,7 @@ def bound_cuts(visit, node, table, spread, least):
                 for k in range(2):
                     low[k] += table[b, k]
                     high[1 - k] += table[b, 1 - k]
-                    corner = spread_of(target, criterion, low, seen) + spread_of(target, criterion, high, seen)
+                    corner = spread_of(target, criterion, visit.held, low, seen) + spread_of(target, criterion, visit.held, high, seen)
                     inside = max(inside, spread - corner)
                     low[k] -= table[b, k]
                     high[1 - k] -= table[b, 1 - k]
@@ -112,9 +113,9 @@ def bound_cuts(visit, node, table, spread, least):
                 inside = spread - left - visit.right[b + 1]
             for k in range(m + 1):
                 low[k] += table[b, k]
-            left = spread_of(target, criterion, low, seen)
+            left = spread_of(target, criterion, visit.held, low, seen)
             behind = spread - left - visit.right[b + 1]
-            if m == 2 and table[b, m] > 1:
+            if has_corners and table[b, m] > 1:
                 inside = max(inside, behind)
             if low[m] == n:
                 behind = -np.inf
@@ -186,7 +187,7 @@ def scan_parts(visit, node, column, n, table):
     target, limits, m, part = job.target, job.limits, table.shape[1] - 1, visit.part
     _collect(visit, node, column, table, n)
     n_gathered = visit.here[3]
-    total = around(target, load(target, visit.nodes.sums[node], work.total), work)
+    total = around(target, load(target, visit.nodes.sums[node, : target.n_stats], work.total), work)
     out.gain[column] = NO_GAIN
     n_missing, bar, scale = table[MISSING_CODE, m], NO_GAIN, 0.0
     best_i, best_code, best_side, best_n, is_last = np.int64(-1), 0, 0, np.int64(0), False
@@ -198,7 +199,7 @@ def scan_parts(visit, node, column, n, table):
             count = table[b, m]
             if part[b] >= 0 and count > 0:
                 inner, inner_left = NO_GAIN, zero(target, visit.inmost)
-                left, n_left, stop = load(target, low[:m], work.left), low[m], part[b] + count
+                left, n_left, stop = load(target, low[: target.n_stats], work.left), low[m], part[b] + count
                 for i in range(part[b], stop):
                     left = add(target, left, visit.other[i] & ROW)
                     n_left += 1
@@ -249,5 +250,5 @@ def scan_all(visit, node, column, n):
     for i in range(n):
         visit.other[i] = visit.rows[i]
     sort_rows(visit.held, column, visit.other, np.int64(0), n, visit.sort, visit.other)
-    total = around(job.target, load(job.target, visit.nodes.sums[node], work.total), work)
+    total = around(job.target, load(job.target, visit.nodes.sums[node, : job.target.n_stats], work.total), work)
     return scan_order(job.target, visit.other, np.int64(0), n, np.int64(0), column, job, visit.scratch, total)

@@ -26,12 +26,13 @@ from dtnumba.growth.incremental.state import (
     new_list,
     take_pair,
 )
+from dtnumba.growth.incremental.statistics import add_row
 from dtnumba.growth.incremental.visit import _midpoint
 from dtnumba.growth.nodes import Job, Subtree, new_growing, with_limits
 from dtnumba.growth.policies.feature_sampling import AllFeatures
 from dtnumba.growth.splitters.candidates import NOTHING
 from dtnumba.growth.splitters.presorted import Presorted
-from dtnumba.growth.targets.contract import n_kept_of, put, weight_of, load
+from dtnumba.growth.targets.contract import load, n_kept_of, weight_of
 from dtnumba.growth.targets.plain import plain
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import call_at, compile_entries
@@ -144,7 +145,7 @@ def splice(nodes, growing, listed, n_listed, order, values, stack, made):
 
 
 @kernel
-def sum_up(nodes, target, made, n_made, worth, one):
+def sum_up(nodes, target, held, made, n_made, worth, one):
     """Write the sums of the nodes made, children before their parents, and the ceilings of their columns."""
     for i in range(n_made):
         v = made[n_made - 1 - i]
@@ -154,13 +155,13 @@ def sum_up(nodes, target, made, n_made, worth, one):
         if left < 0:
             start = nodes.place[v, 0]
             for j in range(start, start + nodes.n_rows[v]):
-                put(target, sums, np.uint64(0), np.int64(nodes.pool[j] & ROW))
+                add_row(target, held, sums, np.int64(nodes.pool[j] & ROW))
             continue
         for k in range(len(sums)):
             sums[k] = nodes.sums[left, k] + nodes.sums[left + 1, k]
         g = -nodes.n_rows[v]
         nodes.n_rows[v] = nodes.n_rows[left] + nodes.n_rows[left + 1]
-        weight = weight_of(target, load(target, sums, one))
+        weight = weight_of(target, load(target, sums[: len(one)], one))
         for c in range(nodes.ceiling.shape[1]):
             nodes.ceiling[v, c] = worth[g, c] * weight
 
@@ -225,5 +226,5 @@ def grow_listed(tree, n_listed, workers):
     made = np.empty(n_grown, np.int64)
     stack = np.empty((n_grown + 2, 2), np.int64)
     n_made = splice(nodes, growing, listed, n_listed, order, held.values, stack, made)
-    sum_up(nodes, tree.target, made, n_made, worth, np.zeros(tree.target.n_stats, np.int64))
+    sum_up(nodes, tree.target, held, made, n_made, worth, np.zeros(tree.target.n_stats, np.int64))
     return made[:n_made]

@@ -14,7 +14,8 @@ import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN, choose
 from dtnumba.growth import columns as col
-from dtnumba.growth.incremental.ceilings import SLACK, spread_lost, spread_of
+from dtnumba.growth.incremental.ceilings import SLACK, spread_lost
+from dtnumba.growth.incremental.statistics import add_row, spread_of
 from dtnumba.growth.incremental.lists import COMES, GOES, MISSING_CODE, STAYS, Held, code_of, put_in, take_out
 from dtnumba.growth.incremental.look import SORTED_ROWS, bound_cuts, gather, goes_left, is_in, scan_all, scan_parts
 from dtnumba.growth.incremental.state import (
@@ -36,8 +37,8 @@ from dtnumba.growth.incremental.state import (
 )
 from dtnumba.growth.nodes import Job, Scratch
 from dtnumba.growth.splitters.candidates import FOUND, NOTHING
-from dtnumba.growth.targets.contract import NoOwn, is_pure, load, put, weight_of
-from dtnumba.runtime.kernels import entry, inline, kernel_type, outlined
+from dtnumba.growth.targets.contract import NoOwn, is_pure, load, weight_of
+from dtnumba.runtime.kernels import by_having, entry, inline, kernel_type, outlined
 from dtnumba.runtime.records import own_copy
 from dtnumba.tables.presort import ROW, SortScratch
 
@@ -91,6 +92,13 @@ class Visit(NamedTuple):
     borders: np.ndarray  # (6,) int64: where the sets of both children begin, divide and end
     here: np.ndarray  # (4,) int64: where the sets of the node begin, divide and end; how many rows are gathered, or -1
     reach: float  # how far targets lie apart
+    is_bounded: int  # whether ceilings hold: of criteria that say what spread a row takes with it
+
+
+@inline
+def _weight_of_node(visit, node):
+    target = visit.job.target
+    return weight_of(target, load(target, visit.nodes.sums[node, : target.n_stats], visit.scratch.work.total))
 
 
 @inline
@@ -101,7 +109,7 @@ def _count_in(visit, node, rows, first, last, sign):
     for i in range(first, last):
         for k in range(len(sums)):
             visit.low[k] = 0
-        put(target, visit.low, np.uint64(0), np.int64(rows[i]))
+        add_row(target, visit.held, visit.low, np.int64(rows[i]))
         for k in range(len(sums)):
             sums[k] += sign * visit.low[k]
         if slot >= 0:
@@ -146,7 +154,7 @@ def _fill_column(visit, table, column, n):
     for i in range(n):
         row = np.int64(visit.rows[i])
         cell = table[visit.held.codes[row, column]]
-        put(visit.job.target, cell, np.uint64(0), row)
+        add_row(visit.job.target, visit.held, cell, row)
         cell[m] += 1
 
 
@@ -155,19 +163,19 @@ def _look_at(visit, node, column, n, bar, lost):
     """Look for the best cut of a column if it may be worth ``bar``; return the most that the column is worth."""
     nodes, out, weight = visit.nodes, visit.scratch.candidates, visit.job.limits.total_weight
     out.gain[column] = NO_GAIN
-    total = weight_of(visit.job.target, load(visit.job.target, nodes.sums[node], visit.scratch.work.total))
+    total = _weight_of_node(visit, node)
     is_known = visit.job.limits.min_samples_leaf <= 1
-    if n < SORTED_ROWS:
+    if n < SORTED_ROWS or visit.is_bounded == 0:
         gather(visit, node)
         scan_all(visit, node, column, n)
-        return total * max(out.gain[column], 0.0) if is_known else np.inf
+        return total * max(out.gain[column], 0.0) if is_known and visit.is_bounded != 0 else np.inf
     slot = nodes.link[node, SLOT]
     if slot >= 0:
         table = nodes.tables[slot, column]
     else:
         table = visit.tables[column]
         _fill_column(visit, table, column, gather(visit, node))
-    spread = spread_of(visit.job.target, visit.job.criterion, nodes.sums[node], visit.scratch.work.seen[0])
+    spread = spread_of(visit.job.target, visit.job.criterion, visit.held, nodes.sums[node], visit.scratch.work.seen[0])
     best, sure = bound_cuts(visit, node, table, spread, visit.job.limits.min_samples_leaf)
     slack = SLACK * (spread + total)
     bounds, part, some = visit.bounds, visit.part, np.int64(0)
@@ -201,12 +209,12 @@ def _look_at(visit, node, column, n, bar, lost):
 def _look_for_winner(visit, node, n, own):
     """Fill the candidates of the columns that may win; return the winner, -1 where no column has a cut."""
     nodes, job, out, p = visit.nodes, visit.job, visit.scratch.candidates, visit.job.n_features
-    weight = weight_of(job.target, load(job.target, nodes.sums[node], visit.scratch.work.total))
+    weight = _weight_of_node(visit, node)
     shift, n_listed = nodes.number[node, SHIFT], 0
     nodes.ceiling[node, own] = _look_at(visit, node, own, n, -np.inf, 0.0) - shift
     best = weight * max(out.gain[own], 0.0)
     bar = best - SLACK * (best + weight)
-    lost = _AHEAD * spread_lost(job.criterion, 1.0, weight, visit.reach)
+    lost = _AHEAD * spread_lost(job.criterion, job.target.unit, weight, visit.reach)
     for column in range(p):
         if column != own:
             out.gain[column] = NO_GAIN
@@ -331,13 +339,24 @@ def _is_leaf_by_size(limits, n, depth):
     return n < limits.min_samples_split or n < 2 * limits.min_samples_leaf or depth >= limits.max_depth
 
 
+def _gather_rows(target, visit, node):
+    gather(visit, node)
+
+
+def _no_rows_read(target, visit, node):
+    pass
+
+
+reads_rows = by_having("moments", _gather_rows, _no_rows_read)  # whether a node of numbers is pure, its rows tell
+
+
 @inline
 def _stays_leaf(visit, node, n):
     """Tell whether the limits or the targets make a node of n rows a leaf."""
     job = visit.job
     if _is_leaf_by_size(job.limits, n, visit.nodes.link[node, DEPTH]):
         return True
-    total = load(job.target, visit.nodes.sums[node], visit.scratch.work.total)
+    total = load(job.target, visit.nodes.sums[node, : job.target.n_stats], visit.scratch.work.total)
     if weight_of(job.target, total) < 2.0 * job.limits.min_weight_leaf:
         return True
     return is_pure(job.target, total, Listed(visit.rows), np.int64(0), n)
@@ -373,6 +392,7 @@ def _change_inner(visit, node, first, border, last, gained):
         for k in range(job.n_features):
             nodes.ceiling[node, k] = np.inf
     end, winner = np.int64(-1), np.int64(-1)
+    reads_rows(job.target, visit, node)
     is_leaf = _stays_leaf(visit, node, n)
     if n > FEW_ROWS and not is_leaf:
         winner = _look_for_winner(visit, node, n, column)
@@ -401,13 +421,14 @@ def _visit_node(visit, node, first, border, last):
     for i in range(border, last):
         mark[rows[i]] = GOES
     # How much spread the node has gained bounds what any cut has.
-    gained = -spread_of(target, job.criterion, nodes.sums[node], visit.scratch.work.seen[0])
-    weight = weight_of(target, load(target, nodes.sums[node], visit.scratch.work.total))
+    gained = -spread_of(target, job.criterion, visit.held, nodes.sums[node], visit.scratch.work.seen[0])
+    weight = _weight_of_node(visit, node)
     _count_in(visit, node, rows, first, border, 1)
+    both = _weight_of_node(visit, node)
     _count_in(visit, node, rows, border, last, -1)
-    gained += spread_of(target, job.criterion, nodes.sums[node], visit.scratch.work.seen[0])
+    gained += spread_of(target, job.criterion, visit.held, nodes.sums[node], visit.scratch.work.seen[0])
     if last > border:
-        gained += spread_lost(job.criterion, np.float64(last - border), weight, visit.reach)
+        gained += spread_lost(job.criterion, both - _weight_of_node(visit, node), max(both, weight), visit.reach)
     end = np.int64(-1)
     if nodes.link[node, LEFT] >= 0:
         end = _change_inner(visit, node, first, border, last, gained)
