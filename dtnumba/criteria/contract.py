@@ -51,6 +51,11 @@ concave = True
     then scores the cuts of that order alone; where a class does not say it, all subsets of up to eight categories. The
     default is False, also for a subclass with a method of its own above ``loss``, until it says it again.
 
+spread_lost(weight, total, reach) -> float
+    Said by a concave criterion: the most that rows of this weight, when they go, take from weight times impurity of a
+    set of rows of weight ``total`` at most, whose targets lie within ``reach`` of each other. With it, trees that follow
+    their rows need not look at every column again. Left out: they do.
+
 ignores_absent = True
     Said by a class for which classes without weight change no bit of an impurity, a score or a gain, however many there
     are. Where classes are many it is shown those of the node alone. The default is False, as above.
@@ -196,6 +201,11 @@ def is_concave(criterion):
     """Tell whether a criterion says ``concave``, in its class or in a base that defines all that splits depend on."""
     cls = type(criterion)
     return bool(getattr(cls, "concave", False)) and _says_with(cls, "concave", "information", "choose")
+
+
+def bounds_spread(criterion):
+    """Tell whether a criterion says ``spread_lost`` in the class that defines what splits are judged by, or below."""
+    return _says_with(type(criterion), "spread_lost", "information", "choose")
 
 
 def _says_with(cls, name, *others):

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from dtnumba.growth import columns as col
+from dtnumba.criteria.contract import bounds_spread
 from dtnumba.growth.binary.grow_subtree import LikeOthers, new_scratch
 from dtnumba.growth.binary.train import numbers_per_output
 from dtnumba.growth.incremental.lists import Held
 from dtnumba.growth.incremental.regrow import grow_listed
 from dtnumba.growth.incremental.state import NEXT_NODE, NEXT_PLACE, Nodes, compact
-from dtnumba.growth.incremental.statistics import squares_of
+from dtnumba.growth.incremental.statistics import squares_of, whole_squares
 from dtnumba.growth.incremental.visit import Listed, Visit, visit_tree
 from dtnumba.growth.nodes import Job, new_growing
 from dtnumba.growth.policies.feature_sampling import AllFeatures
@@ -26,26 +26,27 @@ from dtnumba.tables.presort import bits_of, pick_sort_scratch, sort_scratch
 class FollowedTree:
     """A tree that stays the one that growth would make of the rows it holds."""
 
-    def __init__(self, values: Any, target: Any, criterion: Any, limits: Any, workers: int) -> None:
+    def __init__(self, values: Any, rows: Any, target: Any, criterion: Any, limits: Any, workers: int) -> None:
         self.n_features, self.workers = values.shape[1], workers
         self.target, self.criterion, self.limits = target, criterion, limits
         self.n_per_output = numbers_per_output(target)
-        self.n_sums, self.squares, self.square_unit = squares_of(target, len(values))
-        self.held = self._held(values)
+        self.n_sums, self.squares, self.square_unit = squares_of(target, rows)
+        self.held = self._held(values, rows)
         n_slots, p = values.shape
-        self.reach = float(np.ptp(target.y)) if hasattr(target, 'moments') else 1.0
-        self.is_bounded = hasattr(type(criterion), 'spread_lost') and (not hasattr(target, 'moments') or target.moments.shape[1] == 1)
+        self.low, self.high, self.reach = np.inf, -np.inf, 1.0
+        self.is_bounded = bounds_spread(criterion) and (not hasattr(target, 'moments') or target.moments.shape[1] == 1)
         self.nodes = Nodes.new(1024, self.n_sums, p, 4096, 4 + n_slots // 512)
         self.listed = np.empty(1024, np.int64)
         self.root_of, self.side = np.empty(n_slots, np.int32), np.empty(n_slots, np.uint8)
         self._scratch_for(n_slots)
 
-    def _held(self, values):
+    def _held(self, values, rows):
         cells, form = bits_of(cells_of(values))
         n, p = values.shape
         edges = np.full((p, 254), np.inf)
         for c in range(p):
-            seen = values[:, c][~np.isnan(values[:, c])]
+            seen = values[rows, c]
+            seen = seen[~np.isnan(seen)]
             if len(seen):
                 found = np.unique(np.quantile(seen, np.arange(1, 255) / 255))
                 edges[c, : len(found)] = found
@@ -70,6 +71,11 @@ class FollowedTree:
 
     def change(self, came: Any, went: Any) -> None:
         """Take rows (slots) in and give rows back."""
+        if len(self.squares):
+            self.squares[came] = whole_squares(self.target, came, self.square_unit)
+            y = self.target.y[came]
+            self.low, self.high = min(self.low, y.min(initial=np.inf)), max(self.high, y.max(initial=-np.inf))
+            self.reach = float(self.high - self.low)
         n_slots = len(self.held.values)
         m, n = len(came) + len(went), len(came)
         self.make_room(0, n_slots + m)

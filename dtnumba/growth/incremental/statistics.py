@@ -51,14 +51,27 @@ add_row = by_having("moments", _with_square, _without_square)  # to the sums of 
 spread_of = by_having("moments", _spread_of_numbers, _spread_of_classes)  # weight times impurity of sums
 
 
-def squares_of(target, n_slots):
-    """Return how many numbers a node adds up, the squares of rows as integers, and their unit."""
+def _squares(target, rows):
+    """Return weight times square of the targets of rows, measured as the moments are."""
+    if target.moments.shape[1] != 1:
+        return np.zeros(len(rows))
+    weights = target.weights[rows] * target.unit
+    moments = target.moments[rows, 0] * target.moment_unit
+    return moments * moments / np.where(weights > 0, weights, 1.0)
+
+
+def squares_of(target, rows):
+    """Return how many numbers a node adds up, room for the squares of all slots as integers, and their unit.
+
+    The unit leaves room for targets four times as large as those of the rows.
+    """
     if not hasattr(target, "moments"):
         return target.n_stats, np.empty(0, np.int64), 1.0
-    away = np.zeros(n_slots)
-    if target.moments.shape[1] == 1:
-        weights = np.maximum(np.asarray(target.weights), 1)
-        away = target.moments[:, 0].astype(np.float64) * target.moment_unit / (weights * target.unit)
-        away *= away * (np.asarray(target.weights) * target.unit)
-    unit = 2.0 ** (np.frexp(max(away.max(initial=0.0), 1e-300))[1] + int(n_slots).bit_length() - _BITS)
-    return target.n_stats + 1, np.rint(away / unit).astype(np.int64), float(unit)
+    n_slots, largest = len(target.moments), _squares(target, rows).max(initial=0.0)
+    unit = 2.0 ** (np.frexp(max(16.0 * largest, 1e-290))[1] + int(n_slots).bit_length() - _BITS)
+    return target.n_stats + 1, np.zeros(n_slots, np.int64), float(unit)
+
+
+def whole_squares(target, rows, unit):
+    """Return weight times square of the targets of rows in units."""
+    return np.rint(_squares(target, rows) / unit).astype(np.int64)

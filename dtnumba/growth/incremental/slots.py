@@ -1,0 +1,146 @@
+"""The rows that a model holds, each in a slot of its own: their values, outcomes and weights, as growth reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.growth.targets.choose import target_of
+from dtnumba.tables.labels import Labels, Values
+from dtnumba.tables.weights import fixed_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LEAST_SLOTS = 64
+
+
+class Slots:
+    """Rows in slots; slots of rows that went are taken again.
+
+    Parameters
+    ----------
+    n_features, n_outputs : int
+        Columns of the table and of the outcome.
+    dtype : dtype
+        Of the values: float32 or float64.
+    outcome_dtype : dtype
+        int64 of codes, float64 of numbers.
+
+    """
+
+    def __init__(self, n_features: int, n_outputs: int, dtype: Any, outcome_dtype: Any) -> None:
+        self.values = np.empty((n_features, 0), dtype).T
+        self.outcome = np.empty((0, n_outputs), outcome_dtype)
+        self.weight = np.empty(0)
+        self.ids = np.empty(0, np.int64)
+        self.is_held = np.empty(0, bool)
+        self._free = np.empty(0, np.int64)
+        self._dropped: list[NDArray[np.int64]] = []
+        self.n_rows = 0
+
+    def __len__(self) -> int:
+        """Return how many slots there are."""
+        return len(self.ids)
+
+    @property
+    def held(self) -> NDArray[np.int64]:
+        """The slots of the rows held, in their order."""
+        return np.flatnonzero(self.is_held)
+
+    def put(
+        self, values: NDArray[Any], outcome: NDArray[Any], weight: NDArray[np.float64] | None, ids: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Take rows in; return their slots."""
+        n = len(ids)
+        if n > len(self._free):
+            self._grow(len(self) + n - len(self._free))
+        slots, self._free = self._free[:n], self._free[n:]
+        self.values[slots], self.outcome[slots], self.ids[slots] = values, outcome, ids
+        self.weight[slots] = 1.0 if weight is None else weight
+        self.is_held[slots] = True
+        self.n_rows += n
+        return slots
+
+    def drop(self, slots: NDArray[np.int64]) -> None:
+        """Hold the rows in some slots no longer; they stand there until ``release``, as what follows them reads them."""
+        self.is_held[slots] = False
+        self._dropped.append(slots)
+        self.n_rows -= len(slots)
+
+    def release(self) -> None:
+        """Let rows that come take the slots of those dropped."""
+        self._free = np.concatenate([*self._dropped, self._free])
+        self._dropped.clear()
+
+    def _grow(self, least: int) -> None:
+        n = max(_LEAST_SLOTS, least + least // 2)
+        before = len(self)
+        for name in ("outcome", "weight", "ids", "is_held"):
+            old = getattr(self, name)
+            new = np.zeros((n, *old.shape[1:]), old.dtype)
+            new[:before] = old
+            setattr(self, name, new)
+        values = np.zeros((self.values.shape[1], n), self.values.dtype).T
+        values[:before] = self.values
+        self.values = values
+        self._free = np.concatenate([self._free, np.arange(before, n)])
+
+
+@dataclass(frozen=True)
+class Measure:
+    """In what a batch fit of the rows held would add them up; while it stays the same, sums can be changed."""
+
+    kind: Any  # type of the target
+    sizes: tuple[int, ...]
+    unit: float
+    units: tuple[float, ...] = ()
+    centres: tuple[float, ...] = ()
+    n_limbs: int = 1
+
+
+def measured(slots: Slots, sizes: list[int] | None, criterion: Any) -> tuple[Measure, Any]:
+    """Return the Measure of the rows held, and the target of a batch fit of them.
+
+    ``sizes``: of classes, how many there are; None: outcomes are numbers.
+    """
+    held = slots.held
+    weight = slots.weight[held]
+    weights = fixed_weights(None if (weight == 1.0).all() else weight, len(held))
+    outcome: Any
+    if sizes is None:
+        outcome = Values(slots.outcome[held])
+    else:
+        codes = slots.outcome[held].astype(np.uint8 if max(sizes) <= 256 else np.int32)
+        outcome = Labels([np.arange(k) for k in sizes], codes)
+    target = target_of(outcome, weights, criterion)
+    extra: dict[str, Any] = {}
+    if sizes is None:
+        extra = {"units": tuple(target.units.tolist())}
+        if hasattr(target, "offsets"):
+            extra |= {"centres": tuple(target.offsets.tolist()), "n_limbs": int(target.n_limbs)}
+    return Measure(type(target), tuple(sizes or ()), float(target.unit), **extra), target
+
+
+def spread_out(target: Any, slots: Slots) -> Any:
+    """Return a target of the rows held as one of all slots."""
+    held, n, changed = slots.held, len(slots), {}
+    for name in ("label", "weights", "moments", "y"):
+        rows = getattr(target, name, None)
+        if rows is not None and len(rows) == len(held):
+            out = np.zeros((n, *rows.shape[1:]), rows.dtype)
+            out[held] = rows
+            changed[name] = out
+    return target._replace(**changed)
+
+
+def update(own: Any, target: Any, slots: Slots, came: NDArray[np.int64]) -> None:
+    """Write what a target of the rows held says of rows that came to one of all slots."""
+    held = slots.held
+    at = np.searchsorted(held, came)
+    for name in ("label", "weights", "moments", "y"):
+        rows, there = getattr(target, name, None), getattr(own, name, None)
+        if rows is not None and len(rows) == len(held) and len(there) == len(slots):
+            there[came] = rows[at]
