@@ -32,7 +32,7 @@ class RowTree:
         made_for = (measure, type(criterion), settings, len(slots))
         if self._tree is None or made_for != self._made_for or 3 * (len(came) + len(went)) > slots.n_rows:
             own = spread_out(target, slots)
-            self._tree = FollowedTree(slots.values, slots.held, own, criterion, limits_of(settings, 1.0), settings.workers)
+            self._tree = FollowedTree(slots.values, slots.held, own, criterion, limits_of(settings, float("inf")), settings.workers)
             self._made_for = made_for
             came, went = slots.held, np.empty(0, np.int64)
         else:

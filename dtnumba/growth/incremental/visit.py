@@ -386,7 +386,7 @@ def _change_inner(visit, node, first, border, last, gained):
         gather(visit, node)
         if n >= KEPT_ROWS:
             _keep_tables(visit, node, n)
-    if np.isfinite(gained):
+    if np.isfinite(gained) and visit.is_bounded != 0:
         nodes.number[node, SHIFT] += gained
     else:
         for k in range(job.n_features):
