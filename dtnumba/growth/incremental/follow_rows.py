@@ -10,11 +10,16 @@ from dtnumba.growth.incremental.follow import FollowedTree
 from dtnumba.growth.incremental.lay_out import trees_of
 from dtnumba.growth.incremental.slots import measured, spread_out, update
 from dtnumba.growth.policies.limits import limits_of
+from dtnumba.growth.targets.contract import is_ranked, is_wide
 
 if TYPE_CHECKING:
     from dtnumba.growth.incremental.slots import Slots
     from dtnumba.growth.settings import Settings
     from dtnumba.trees.layout import Trees
+
+
+# A change of more than a third of the rows is grown from the root.
+_MOST_CHANGED = 3
 
 
 class RowTree:
@@ -25,21 +30,38 @@ class RowTree:
         self._tree: FollowedTree | None = None
         self._made_for: Any = None
 
-    def change(self, came: Any, went: Any, sizes: list[int] | None, criterion: Any, settings: Settings) -> None:
-        """Follow rows that came to slots and went from slots (both done already)."""
+    def change(self, came: Any, went: Any, outcome: Any, weights: Any, criterion: Any, settings: Settings) -> bool:
+        """Follow rows that came to slots and went from slots, both done already; return whether that can be done.
+
+        Where it cannot, the tree is forgotten. ``outcome`` and ``weights`` are those of a batch fit of the rows held.
+        """
         slots = self.slots
-        measure, target = measured(slots, sizes, criterion)
-        made_for = (measure, type(criterion), settings, len(slots))
-        if self._tree is None or made_for != self._made_for or 3 * (len(came) + len(went)) > slots.n_rows:
+        measure, target = measured(outcome, weights, criterion)
+        if is_ranked(type(target)) or is_wide(type(target)) or getattr(target, "n_limbs", 1) > 1:
+            self._tree = None
+            return False
+        classes = getattr(outcome, "classes", [])
+        made_for = measure, criterion, settings, len(slots), [known.tolist() for known in classes]
+        is_large = _MOST_CHANGED * (len(came) + len(went)) > slots.n_rows
+        if self._tree is None or is_large or not _are_same(made_for, self._made_for):
             own = spread_out(target, slots)
-            self._tree = FollowedTree(slots.values, slots.held, own, criterion, limits_of(settings, float("inf")), settings.workers)
+            limits = limits_of(settings, np.inf)
+            self._tree = FollowedTree(slots.values, slots.held, own, criterion, limits, settings.workers)
             self._made_for = made_for
             came, went = slots.held, np.empty(0, np.int64)
         else:
             update(self._tree.target, target, slots, came)
         self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32))
+        return True
 
     def trees(self, width: int) -> Trees:
         """Return the tree, of ``width`` numbers a node."""
         assert self._tree is not None
         return trees_of(self._tree, width)
+
+
+def _are_same(one: Any, other: Any) -> bool:
+    if other is None:
+        return False
+    same = one[0] == other[0] and one[2:] == other[2:] and type(one[1]) is type(other[1])
+    return bool(same)

@@ -9,10 +9,11 @@ import numpy as np
 
 from dtnumba.growth.targets.choose import target_of
 from dtnumba.tables.labels import Labels, Values
-from dtnumba.tables.weights import fixed_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from dtnumba.tables.weights import Weights
 
 _LEAST_SLOTS = 64
 
@@ -47,8 +48,8 @@ class Slots:
 
     @property
     def held(self) -> NDArray[np.int64]:
-        """The slots of the rows held, in their order."""
-        return np.flatnonzero(self.is_held)
+        """The slots of the rows held that count, in their order."""
+        return np.flatnonzero(self.is_held & (self.weight > 0.0))
 
     def put(
         self, values: NDArray[Any], outcome: NDArray[Any], weight: NDArray[np.float64] | None, ids: NDArray[np.int64]
@@ -101,27 +102,15 @@ class Measure:
     n_limbs: int = 1
 
 
-def measured(slots: Slots, sizes: list[int] | None, criterion: Any) -> tuple[Measure, Any]:
-    """Return the Measure of the rows held, and the target of a batch fit of them.
-
-    ``sizes``: of classes, how many there are; None: outcomes are numbers.
-    """
-    held = slots.held
-    weight = slots.weight[held]
-    weights = fixed_weights(None if (weight == 1.0).all() else weight, len(held))
-    outcome: Any
-    if sizes is None:
-        outcome = Values(slots.outcome[held])
-    else:
-        codes = slots.outcome[held].astype(np.uint8 if max(sizes) <= 256 else np.int32)
-        outcome = Labels([np.arange(k) for k in sizes], codes)
+def measured(outcome: Labels | Values, weights: Weights, criterion: Any) -> tuple[Measure, Any]:
+    """Return the Measure of the rows held, and the target of a batch fit of them."""
     target = target_of(outcome, weights, criterion)
     extra: dict[str, Any] = {}
-    if sizes is None:
+    if isinstance(outcome, Values):
         extra = {"units": tuple(target.units.tolist())}
         if hasattr(target, "offsets"):
             extra |= {"centres": tuple(target.offsets.tolist()), "n_limbs": int(target.n_limbs)}
-    return Measure(type(target), tuple(sizes or ()), float(target.unit), **extra), target
+    return Measure(type(target), tuple(outcome.sizes), float(target.unit), **extra), target
 
 
 def spread_out(target: Any, slots: Slots) -> Any:

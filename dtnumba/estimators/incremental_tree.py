@@ -1,0 +1,257 @@
+"""IncrementalTreeClassifier and IncrementalTreeRegressor: trees that take rows, give rows back, and stay the batch tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.estimators.bases.docs import documented
+from dtnumba.estimators.bases.estimator import Regressor
+from dtnumba.estimators.bases.fit import train_tree
+from dtnumba.estimators.bases.one_tree import ClassTree, OneTree
+from dtnumba.estimators.bases.parameters import (
+    CATEGORICAL_FEATURES,
+    N_JOBS,
+    count_or_share,
+    criterion_for,
+    integer,
+    one_of,
+    parameter,
+)
+from dtnumba.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+from dtnumba.estimators.incremental_steps.held_rows import HeldRows
+from dtnumba.growth.choose_growth import for_binary_growth, with_policy
+from dtnumba.growth.incremental.follow_rows import RowTree
+from dtnumba.growth.settings import MISSING_POLICIES
+from dtnumba.growth.targets.reach import in_reach
+from dtnumba.prediction.tree_view import TreeView
+from dtnumba.tables.categories import FROM_DTYPE
+from dtnumba.tables.labels import Labels, read_labels
+from dtnumba.tables.weights import fixed_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+
+_LEARNED_OF_ROWS = ("tree_", "classes_", "n_classes_", "n_outputs_", "categories_", "_rule")
+
+
+class IncrementalTree(OneTree):
+    """A tree that follows its rows.
+
+    Attributes
+    ----------
+    ids_ : array of int
+        Ids of the rows held, in the order in which they came: the first row that ever came is 0.
+    n_seen_ : int
+        How many rows came.
+
+    """
+
+    _batch: Any  # the class of the batch tree
+    _reads_classes = False
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget all rows, and take these in; see ``partial_fit``."""
+        self.check_params()
+        rows = HeldRows(type(self).__name__, self.categorical_features)
+        came = rows.read(X, y, sample_weight, self.read_target)
+        return self._change(rows, came, np.empty(0, np.int64), is_first=True)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Take rows in.
+
+        Parameters
+        ----------
+        X : array or frame of shape (rows, features)
+            As in ``fit``; the columns are those of the first call.
+        y : array of shape (rows,)
+            Labels, of new classes too, or numbers.
+        classes : array, optional
+            Labels that count among ``classes_`` before rows of them come.
+        sample_weight : array of shape (rows,) or number, optional
+            What each row counts.
+
+        Returns
+        -------
+        estimator
+            The estimator itself; as it was if anything fails.
+
+        """
+        self.check_params()
+        rows = self._rows()
+        came = rows.read(X, y, sample_weight, self.read_target)
+        return self._change(rows, came, np.empty(0, np.int64), classes=classes)
+
+    def forget(self, X: Any, y: Any) -> Self:
+        """Give rows back, each the oldest held of those that are alike; an error if one of them was never given."""
+        self.check_params()
+        rows = self._held()
+        return self._change(rows, None, rows.find(X, y, self.read_target))
+
+    def forget_ids(self, ids: Any) -> Self:
+        """Give rows back by their ids, as ``ids_`` lists them."""
+        self.check_params()
+        rows = self._held()
+        return self._change(rows, None, rows.slots_of(ids))
+
+    def _rows(self) -> HeldRows:
+        found = vars(self).get("_held_rows")
+        return HeldRows(type(self).__name__, self.categorical_features) if found is None else found
+
+    def _held(self) -> HeldRows:
+        rows = self._rows()
+        if rows.slots is None or rows.n_rows == 0:
+            raise ValueError(f"This {type(self).__name__} holds no rows, so none can be forgotten: call partial_fit first")
+        return rows
+
+    def _change(self, rows: Any, came: Any, went: Any, *, classes: Any = None, is_first: bool = False) -> Self:
+        state = vars(self)
+        if classes is not None:
+            rows.announce(self._read_announced(classes))
+        slots = rows.take(came) if came is not None else np.empty(0, np.int64)
+        if len(went):
+            rows.drop(went)
+        for name in _LEARNED_OF_ROWS:
+            state.pop(name, None)
+        if is_first:
+            state.pop("_row_tree", None)
+        weight = rows.slots.weight
+        pending = state.setdefault("_pending", [])
+        pending.append((slots[weight[slots] > 0.0], went[weight[went] > 0.0]))
+        state |= {"_held_rows": rows, "n_seen_": rows.n_seen}
+        if rows.n_rows == 0:
+            pending.clear()
+            rows.slots.release()
+            for name in ("n_features_in_", "feature_names_in_", "_row_tree"):
+                state.pop(name, None)
+            return self
+        state["n_features_in_"] = rows.n_features
+        if rows.names is not None:
+            state["feature_names_in_"] = rows.names
+        if self.restructure == "eager":
+            self._follow()
+        return self
+
+    def _read_announced(self, classes: Any) -> list[NDArray[Any]]:
+        array = np.asarray(classes)
+        found: list[NDArray[Any]] = read_labels(array, len(array), type(self).__name__).classes
+        return found
+
+    def _batch_tree(self) -> Any:
+        names = ("criterion", "max_depth", "min_samples_split", "min_samples_leaf", "missing", "n_jobs")
+        return self._batch(**{name: getattr(self, name) for name in names})
+
+    def _follow(self) -> None:
+        """Let the tree follow what came and went since it was last asked to."""
+        state, rows = vars(self), self._held_rows
+        pending = state["_pending"]
+        came = np.concatenate([one for one, _ in pending]) if pending else np.empty(0, np.int64)
+        went = np.concatenate([one for _, one in pending]) if pending else np.empty(0, np.int64)
+        short = np.intersect1d(came, went)  # came and went in between: nobody has seen them
+        came, went = np.setdiff1d(came, short), np.setdiff1d(went, short)
+        outcome, held = rows.outcome(), rows.slots.held
+        weight = rows.slots.weight[held]
+        weights = fixed_weights(None if (weight == 1.0).all() else weight, len(held))
+        batch = self._batch_tree()
+        criterion = batch._resolve_criterion(outcome, weights.total, rows.n_features, None)
+        settings = batch.growth_settings(len(held), rows.n_features, weights.total, 0)
+        row_tree = state.get("_row_tree") or RowTree(rows.slots)
+        _, _, power = in_reach(outcome, weights.kept, criterion, settings)
+        table = None
+        follows = power == 0 and not rows.has_categories
+        if follows and not settings.options.are_plain:
+            table = rows.table()
+            follows = for_binary_growth(settings, table) is not None
+        follows = follows and row_tree.change(came, went, outcome, weights, criterion, settings)
+        state["_row_tree"] = row_tree if follows else None
+        if follows:
+            trees = None
+        else:
+            table = rows.table() if table is None else table
+            trees = train_tree(table, outcome, criterion, weights, settings)
+        state |= {"_grown": trees, "_outcome": outcome.__class__, "_settings": settings, "_of": outcome}
+        rows.slots.release()
+        pending.clear()
+
+    def _settle(self) -> None:
+        """See to it that what was learned of the rows is there."""
+        state = vars(self)
+        if "tree_" in state or "_held_rows" not in state or "n_features_in_" not in state:
+            return
+        if state["_pending"]:
+            self._follow()
+        outcome, trees = state["_of"], state["_grown"]
+        if trees is None:
+            trees = with_policy(state["_row_tree"].trees(outcome.width), state["_settings"].options)
+        state |= self._learned_from(outcome)
+        levels = self._held_rows.levels()
+        if levels is not None:
+            state["categories_"] = list(levels)
+        state["tree_"] = TreeView(trees, self.n_features_in_, outcome.sizes)
+
+    def check_fitted(self) -> Self:
+        """Return the estimator if it is fitted."""
+        self._settle()
+        return super().check_fitted()
+
+    def __getattr__(self, name: str) -> Any:
+        """Learn from the rows what is asked for."""
+        if name in _LEARNED_OF_ROWS:
+            self._settle()
+            if name in vars(self):
+                return vars(self)[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def ids_(self) -> NDArray[np.int64]:
+        """Ids of the rows held, in the order in which they came."""
+        ids: NDArray[np.int64] = self._rows().ids
+        return ids
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class IncrementalParams:
+    """Parameters of incremental trees.
+
+    Parameters
+    ----------
+    restructure : "eager" or "lazy"
+        When the tree follows its rows: with each call, or when somebody asks.
+
+    """
+
+    max_depth: int | None = parameter(None, integer(1))
+    min_samples_split: int | float = parameter(2, count_or_share(2, closed=True))
+    min_samples_leaf: int | float = parameter(1, count_or_share(1, closed=False))
+    categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009  a field
+    missing: str = parameter("learned", one_of(*MISSING_POLICIES))
+    restructure: str = parameter("eager", one_of("eager", "lazy"))
+    n_jobs: int | None = parameter(None, N_JOBS)
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class IncrementalTreeClassifier(IncrementalTree, ClassTree, IncrementalParams):
+    """A tree of classes that takes rows, gives rows back, and stays the tree of a batch fit."""
+
+    criterion: Any = parameter("gini", criterion_for("classes"))  # noqa: RUF009  a field
+    _batch = DecisionTreeClassifier
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class IncrementalTreeRegressor(IncrementalTree, Regressor, IncrementalParams):
+    """A tree of numbers that takes rows, gives rows back, and stays the tree of a batch fit."""
+
+    criterion: Any = parameter("squared_error", criterion_for("numbers"))  # noqa: RUF009  a field
+    _batch = DecisionTreeRegressor
+
+    def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:
+        """Return the value of every row's leaf."""
+        table = self.table_of(X)
+        values = self.tree_.numbers(table, self.n_jobs)
+        return values[:, 0] if self.n_outputs_ == 1 else values
