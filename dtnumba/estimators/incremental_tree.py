@@ -109,16 +109,31 @@ class IncrementalTree(OneTree):
         return rows
 
     def _change(self, rows: Any, came: Any, went: Any, *, classes: Any = None, is_first: bool = False) -> Self:
+        """Hold rows that came, drop others; an error or an interrupt leaves all as it was."""
+        announced = None if classes is None else self._read_announced(classes)
+        before, held = dict(vars(self)), rows.state()
+        before["_pending"] = list(before.get("_pending", ()))
+        try:
+            return self._changed(rows, came, went, announced, is_first=is_first)
+        except BaseException:
+            rows.restore(held)
+            vars(self).clear()
+            # What follows the rows may be halfway: it is made anew from those held.
+            vars(self).update({name: value for name, value in before.items() if name != "_row_tree"})
+            raise
+
+    def _changed(self, rows: Any, came: Any, went: Any, announced: Any, *, is_first: bool) -> Self:
         state = vars(self)
-        if classes is not None:
-            rows.announce(self._read_announced(classes))
         slots = rows.take(came) if came is not None else np.empty(0, np.int64)
+        if announced is not None:
+            rows.announce(announced)
         if len(went):
             rows.drop(went)
         for name in _LEARNED_OF_ROWS:
             state.pop(name, None)
         if is_first:
             state.pop("_row_tree", None)
+            state["_pending"] = []
         weight = rows.slots.weight
         pending = state.setdefault("_pending", [])
         pending.append((slots[weight[slots] > 0.0], went[weight[went] > 0.0]))
@@ -197,6 +212,12 @@ class IncrementalTree(OneTree):
         """Return the estimator if it is fitted."""
         self._settle()
         return super().check_fitted()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the tree and the rows; what follows these is made anew of them."""
+        self._settle()
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_row_tree"}
 
     def __getattr__(self, name: str) -> Any:
         """Learn from the rows what is asked for."""

@@ -193,6 +193,21 @@ class HeldRows:
             del self._slot_of[one]
         self.slots.drop(slots)
 
+    def state(self) -> dict[str, Any]:
+        """Return what ``restore`` goes back to."""
+        kept = {name: getattr(self, name) for name in ("names", "n_seen", "slots", "_gathered", "_classes", "_announced")}
+        return kept | {"is_held": None if self.slots is None else self.slots.is_held.copy()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Hold the rows that were held then."""
+        is_held = state.pop("is_held")
+        vars(self).update(state)
+        self._places, self._slot_of = None, {}
+        if self.slots is not None:
+            self.slots.hold(is_held)
+            held = np.flatnonzero(self.slots.is_held)
+            self._slot_of = dict(zip(self.slots.ids[held].tolist(), held.tolist(), strict=True))
+
     def announce(self, classes: list[NDArray[Any]]) -> None:
         """Count labels, of each output, among the classes, whether or not rows of them are held."""
         known = self._classes or [_NO_LABELS for _ in classes]

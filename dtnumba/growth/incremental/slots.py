@@ -71,6 +71,14 @@ class Slots:
         self._dropped.append(slots)
         self.n_rows -= len(slots)
 
+    def hold(self, is_held: NDArray[np.bool_]) -> None:
+        """Hold the rows that were held at some time since the last ``release``, and no others."""
+        self.is_held[:] = False
+        self.is_held[: len(is_held)] = is_held
+        self._dropped.clear()
+        self._free = np.flatnonzero(~self.is_held)
+        self.n_rows = int(np.count_nonzero(self.is_held))
+
     def release(self) -> None:
         """Let rows that come take the slots of those dropped."""
         self._free = np.concatenate([*self._dropped, self._free])
