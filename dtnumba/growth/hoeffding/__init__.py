@@ -1,0 +1,9 @@
+"""Trees of streams: rows are seen once and not kept, and a node splits when chance no longer explains what it saw.
+
+stream      nodes, and what they saw of each column
+points      a column of numbers at a node: sums at a few values, exact between any two of them
+best_tests  the best tests of a node, and whether they are better by more than chance
+learn       rows one by one: down the tree, into what nodes saw, and on to splits
+answer      what leaves say: the commonest class, naive Bayes, or whichever was right more often
+drift       whether a stream of errors has changed (adaptive windows)
+"""

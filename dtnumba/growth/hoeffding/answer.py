@@ -1,0 +1,77 @@
+# mypy: ignore-errors
+# ruff: noqa: D102
+"""What a leaf says of a row: the shares of its classes, or these times what it saw of each class's values (naive Bayes).
+
+A column of numbers is taken for normal within a class, one of levels by its shares with one row more for each level.
+"""
+
+import math
+
+import numpy as np
+
+from dtnumba.growth.hoeffding.stream import BY_BAYES, BY_MAJORITY, SLOT
+from dtnumba.runtime.kernels import inline
+
+MAJORITY, BAYES, ADAPTIVE = 0, 1, 2
+_LEAST_VARIANCE = 1e-12
+
+
+@inline
+def largest(values):
+    """Return the first of the largest values."""
+    best = 0
+    for k in range(1, len(values)):
+        if values[k] > values[best]:
+            best = k
+    return best
+
+
+@inline
+def says_bayes(stream, node, way):
+    """Tell whether a leaf answers by naive Bayes."""
+    if way == MAJORITY or stream.link[node, SLOT] < 0:
+        return False
+    return way == BAYES or stream.number[node, BY_BAYES] > stream.number[node, BY_MAJORITY]
+
+
+@inline
+def bayes(stream, node, row, out):
+    """Write the logarithms of the joint shares of a row and each class to out."""
+    slot, columns, sums = stream.link[node, SLOT], stream.columns, stream.sums[node]
+    for k in range(len(out)):
+        out[k] = math.log(sums[k]) if sums[k] > 0.0 else -math.inf
+        if sums[k] <= 0.0:
+            continue
+        for c in range(len(columns.place)):
+            value, place = row[c], columns.place[c]
+            if value != value:
+                continue
+            if columns.n_levels[c] == 0:
+                weight, mean, squares = stream.moments[slot, place, k, 0], stream.moments[slot, place, k, 1], stream.moments[slot, place, k, 2]
+                if weight > 1.0:
+                    variance = max(squares / (weight - 1.0), _LEAST_VARIANCE)
+                    out[k] -= 0.5 * (math.log(variance) + (value - mean) * (value - mean) / variance)
+            elif value < columns.n_levels[c]:
+                seen = 0.0
+                for level in range(place, place + columns.n_levels[c]):
+                    seen += stream.level_mass[slot, level, k]
+                own = stream.level_mass[slot, place + np.int64(value), k]
+                out[k] += math.log((own + 1.0) / (seen + columns.n_levels[c]))
+
+
+@inline
+def shares(stream, node, row, way, out):
+    """Write the share of each class that a leaf gives a row."""
+    total, sums = 0.0, stream.sums[node]
+    if says_bayes(stream, node, way):
+        bayes(stream, node, row, out)
+        top = out[largest(out)]
+        for k in range(len(out)):
+            out[k] = math.exp(out[k] - top)
+            total += out[k]
+    else:
+        for k in range(len(out)):
+            out[k] = sums[k]
+            total += sums[k]
+    for k in range(len(out)):
+        out[k] = out[k] / total if total > 0.0 else 1.0 / len(out)
