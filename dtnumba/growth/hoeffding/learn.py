@@ -9,6 +9,7 @@ import numpy as np
 
 from dtnumba.growth.hoeffding.answer import bayes, largest, says_bayes
 from dtnumba.growth.hoeffding.best_tests import best_tests, hoeffding_bound, is_for_numbers, spread_of, weight_of
+from dtnumba.growth.hoeffding.drift import Windows, clear, see_loss
 from dtnumba.growth.hoeffding.points import see_value
 from dtnumba.growth.hoeffding.stream import (
     BY_BAYES,
@@ -53,6 +54,8 @@ class Learning(NamedTuple):
     path: np.ndarray  # (max_depth + 2,) int64 scratch
     state: np.ndarray  # (2,) float64: weight of rows answered, and of those answered rightly (or their squared errors)
     errors: np.ndarray  # (n,) float64 out: what each row lost before it was learned
+    windows: Windows  # one a slot
+    drift_delta: float  # 0: nobody looks for drift
     delta: float
     tie_threshold: float
     grace_period: float
@@ -204,8 +207,26 @@ def _split(learning, node, column, point):
         if weight_of(learning.criterion, stream.sums[child]) > weight_of(learning.criterion, stream.sums[heaviest]):
             heaviest = child
         _give_slot(stream, child)
+        if learning.drift_delta > 0.0 and stream.link[child, SLOT] >= 0:
+            clear(learning.windows, stream.link[child, SLOT])
     link[MISSING_CHILD] = heaviest - first
     stream.used[N_SPLITS] += 1
+
+
+@outlined
+def _forget(learning, node):
+    """Make a node a leaf that has seen nothing: what it knew no longer holds."""
+    stream = learning.stream
+    _free_below(stream, node)
+    stream.used[N_REPLACED] += stream.link[node, FEATURE] >= 0
+    stream.link[node, FEATURE] = LEAF
+    clear(learning.windows, stream.link[node, SLOT])
+    _free_slot(stream, node)
+    _give_slot(stream, node)
+    for k in range(stream.sums.shape[1]):
+        stream.sums[node, k] = 0.0
+    for k in range(stream.number.shape[1]):
+        stream.number[node, k] = 0.0
 
 
 @inline
@@ -258,11 +279,11 @@ def _class_answer(criterion, learning, node, row, y, weight):
     """Return what the answer for a row loses; note which answer is right."""
     stream = learning.stream
     majority = largest(stream.sums[node])
-    loss_m = float(majority != np.int64(y))
+    loss_m = 0.0 if majority == np.int64(y) else 1.0
     loss = loss_m
     if learning.way > 0 and stream.link[node, SLOT] >= 0:
         bayes(stream, node, row, learning.joint)
-        loss_b = float(largest(learning.joint) != np.int64(y))
+        loss_b = 0.0 if largest(learning.joint) == np.int64(y) else 1.0
         loss = loss_b if says_bayes(stream, node, learning.way) else loss_m
         stream.number[node, BY_MAJORITY] += weight * (1.0 - loss_m)
         stream.number[node, BY_BAYES] += weight * (1.0 - loss_b)
@@ -306,6 +327,14 @@ def learn_rows(learning, first, last, _):
                 stream.sums[node, k] += own.row_sums[k]
             if stream.link[node, SLOT] >= 0:
                 _see_row(own, node, row, y, weight)
+        if own.drift_delta > 0.0:
+            for d in range(depth):
+                node = own.path[d]
+                slot = np.int64(stream.link[node, SLOT])
+                if slot >= 0 and see_loss(own.windows, slot, own.errors[i], own.drift_delta) > 0.0:
+                    _forget(own, node)
+                    depth = d
+                    break
         for d in range(depth):
             node = own.path[d]
             is_due = stream.number[node, SEEN] - stream.number[node, TRIED] >= own.grace_period
