@@ -16,6 +16,7 @@ from dtnumba.growth.hoeffding.stream import (
     BY_MAJORITY,
     DEPTH,
     FEATURE,
+    GAIN,
     LEAF,
     LEFT,
     MISSING_CHILD,
@@ -35,9 +36,6 @@ from dtnumba.growth.hoeffding.stream import (
 from dtnumba.runtime.kernels import by_class, entry, inline, outlined
 from dtnumba.runtime.records import own_copy
 
-# Why ``learn_rows`` stopped
-DONE, NODES_WANTED = 0, 1
-
 
 class Learning(NamedTuple):
     """What learning reads and writes."""
@@ -52,7 +50,7 @@ class Learning(NamedTuple):
     tests: np.ndarray  # (5,) scratch
     joint: np.ndarray  # (K,) scratch
     path: np.ndarray  # (max_depth + 2,) int64 scratch
-    state: np.ndarray  # (2,) float64: weight of rows answered, and of those answered rightly (or their squared errors)
+
     errors: np.ndarray  # (n,) float64 out: what each row lost before it was learned
     windows: Windows  # one a slot
     drift_delta: float  # 0: nobody looks for drift
@@ -180,6 +178,7 @@ def _split(learning, node, column, point):
     stream.used[NEXT_NODE] += n_children
     link = stream.link[node]
     link[FEATURE], link[LEFT], link[N_CHILDREN] = column, first, n_children
+    stream.number[node, GAIN] = learning.tests[0] / stream.number[node, SEEN]
     for child in range(first, first + n_children):
         stream.link[child, FEATURE], stream.link[child, SLOT], stream.link[child, DEPTH] = LEAF, NO_SLOT, link[DEPTH] + 1
         for k in range(stream.number.shape[1]):
@@ -308,8 +307,6 @@ def learn_rows(learning, first, last, _):
     for c in range(len(stream.columns.n_levels)):
         most = max(most, stream.columns.n_levels[c])
     for i in range(first, last):
-        if stream.used[NEXT_NODE] + most * (own.max_depth + 1) > len(stream.link):
-            return np.int64(i - first)
         row, y = own.X[i], own.y[i]
         weight = own.weight[i] if len(own.weight) > 0 else 1.0
         write_sums(own.criterion, own.row_sums, y, weight)
@@ -320,6 +317,8 @@ def learn_rows(learning, first, last, _):
             if stream.link[node, FEATURE] < 0:
                 break
             node = child_of(stream, node, row)
+        if stream.used[NEXT_NODE] + most * depth > len(stream.link):
+            return np.int64(i - first)
         own.errors[i] = _answer(own.criterion, own, node, row, y, weight)
         for d in range(depth):
             node = own.path[d]

@@ -14,8 +14,8 @@ N_LINKS = 6
 # Columns of Stream.number
 # SEEN is the weight of the rows in the slot, TRIED what it was when a split was last tried; BY_MAJORITY and BY_BAYES are
 # the weight of the rows that each answer would have been right about, before it saw them.
-THRESHOLD, SEEN, TRIED, BY_MAJORITY, BY_BAYES = range(5)
-N_NUMBERS = 5
+THRESHOLD, GAIN, SEEN, TRIED, BY_MAJORITY, BY_BAYES = range(6)
+N_NUMBERS = 6
 # Entries of Stream.used
 NEXT_NODE, N_FREE_SLOTS, N_SPLITS, N_REPLACED = range(4)
 # Values at which the sums of a column of numbers are kept
