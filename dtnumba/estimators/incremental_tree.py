@@ -14,21 +14,28 @@ from dtnumba.estimators.bases.one_tree import ClassTree, OneTree
 from dtnumba.estimators.bases.parameters import (
     CATEGORICAL_FEATURES,
     N_JOBS,
+    SHARE,
     count_or_share,
     criterion_for,
     integer,
+    number,
     one_of,
     parameter,
+    whole,
+    yes_or_no,
 )
 from dtnumba.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from dtnumba.estimators.incremental_steps.held_rows import HeldRows
 from dtnumba.growth.choose_growth import for_binary_growth, with_policy
+from dtnumba.criteria.contract import resolve_criterion
+from dtnumba.growth.hoeffding.stream_tree import StreamOptions, StreamTree
 from dtnumba.growth.incremental.follow_rows import RowTree
 from dtnumba.growth.settings import MISSING_POLICIES
 from dtnumba.growth.targets.reach import in_reach
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.tables.categories import FROM_DTYPE
-from dtnumba.tables.labels import Labels, read_labels
+from dtnumba.tables.cells import values_of
+from dtnumba.tables.labels import read_labels
 from dtnumba.tables.weights import fixed_weights
 
 if TYPE_CHECKING:
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+_DEEPEST = 1000
 _LEARNED_OF_ROWS = ("tree_", "classes_", "n_classes_", "n_outputs_", "categories_", "_rule")
 
 
@@ -58,6 +66,8 @@ class IncrementalTree(OneTree):
         """Forget all rows, and take these in; see ``partial_fit``."""
         self.check_params()
         rows = HeldRows(type(self).__name__, self.categorical_features)
+        if self.approximate:
+            return self._learn_stream(rows, None, X, y, None, sample_weight)
         came = rows.read(X, y, sample_weight, self.read_target)
         return self._change(rows, came, np.empty(0, np.int64), is_first=True)
 
@@ -83,6 +93,8 @@ class IncrementalTree(OneTree):
         """
         self.check_params()
         rows = self._rows()
+        if self.approximate:
+            return self._learn_stream(rows, vars(self).get("_stream"), X, y, classes, sample_weight)
         came = rows.read(X, y, sample_weight, self.read_target)
         return self._change(rows, came, np.empty(0, np.int64), classes=classes)
 
@@ -98,11 +110,72 @@ class IncrementalTree(OneTree):
         rows = self._held()
         return self._change(rows, None, rows.slots_of(ids))
 
+    def _learn_stream(self, rows: Any, stream: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+        """Learn rows of a stream; an error leaves the model as it was, an interrupt the rows learned so far."""
+        announced = None if classes is None else self._read_announced(classes)
+        came = rows.read(X, y, sample_weight, self.read_target)
+        if came.outcome.shape[1] > 1:
+            raise ValueError(f"approximate=True learns one output, and y has {came.outcome.shape[1]}")
+        rows.note(came)
+        if announced is not None:
+            rows.announce(announced)
+        n_classes = len(rows.met()[1][0]) if rows.met()[1] else 0
+        if stream is None:
+            kind = "classes" if n_classes else "numbers"
+            criterion = resolve_criterion(self.criterion, kind, float(len(came.values)), rows.n_features)
+            stream = StreamTree(rows.n_met(), n_classes, criterion, self._stream_options())
+        stream.widen(rows.n_met(), n_classes)
+        values = np.ascontiguousarray(came.values, np.float64)
+        stream.learn(values, came.outcome[:, 0].astype(np.float64), came.weight)
+        rows.n_seen += len(values)
+        state = vars(self)
+        for name in _LEARNED_OF_ROWS:
+            state.pop(name, None)
+        state |= {"_held_rows": rows, "_stream": stream, "_pending": [], "n_seen_": rows.n_seen}
+        state["n_features_in_"] = rows.n_features
+        if rows.names is not None:
+            state["feature_names_in_"] = rows.names
+        return self
+
+    def _stream_options(self) -> StreamOptions:
+        return StreamOptions(
+            delta=float(self.delta),
+            tie_threshold=float(self.tie_threshold),
+            grace_period=float(self.grace_period),
+            reconsider=bool(self.reconsider),
+            max_depth=_DEEPEST if self.max_depth is None else int(self.max_depth),
+            answers=self.leaf_prediction,
+            drift_delta=0.002 if self.drift == "handled" else 0.0,
+        )
+
+    def _settle_stream(self) -> None:
+        state, rows = vars(self), self._held_rows
+        found, labels = rows.met()
+        places = [None if one is None else one.astype(np.int64) for one in found.places] or None
+        order = None
+        if labels:
+            coded = read_labels(labels[0], len(labels[0]), type(self).__name__)
+            order = coded.codes[:, 0].astype(np.int64)
+            state |= self._learned_from(coded)
+            sizes = [len(order)]
+        else:
+            state |= {"n_outputs_": 1}
+            sizes = [1]
+        state["_class_order"] = order
+        if found.levels is not None:
+            state["categories_"] = list(found.levels)
+        state["tree_"] = TreeView(self._stream.trees(places, order), rows.n_features, sizes)
+
     def _rows(self) -> HeldRows:
         found = vars(self).get("_held_rows")
         return HeldRows(type(self).__name__, self.categorical_features) if found is None else found
 
     def _held(self) -> HeldRows:
+        if self.approximate:
+            raise ValueError(
+                "approximate=True keeps no rows, so none can be forgotten: use approximate=False, or drift='handled', which "
+                "lets go of what no longer holds"
+            )
         rows = self._rows()
         if rows.slots is None or rows.n_rows == 0:
             raise ValueError(f"This {type(self).__name__} holds no rows, so none can be forgotten: call partial_fit first")
@@ -197,6 +270,9 @@ class IncrementalTree(OneTree):
         state = vars(self)
         if "tree_" in state or "_held_rows" not in state or "n_features_in_" not in state:
             return
+        if self.approximate:
+            self._settle_stream()
+            return
         if state["_pending"]:
             self._follow()
         outcome, trees = state["_of"], state["_grown"]
@@ -251,6 +327,13 @@ class IncrementalParams:
     categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009  a field
     missing: str = parameter("learned", one_of(*MISSING_POLICIES))
     restructure: str = parameter("eager", one_of("eager", "lazy"))
+    approximate: bool = yes_or_no(False)
+    delta: float = parameter(1e-7, SHARE)
+    tie_threshold: float = parameter(0.05, number(0.0, 1.0))
+    grace_period: int = parameter(200, whole(1, 1 << 40))
+    reconsider: bool = yes_or_no(True)
+    leaf_prediction: str = parameter("adaptive", one_of("adaptive", "majority", "naive_bayes"))
+    drift: str = parameter("ignored", one_of("ignored", "handled"))
     n_jobs: int | None = parameter(None, N_JOBS)
 
 
@@ -261,6 +344,29 @@ class IncrementalTreeClassifier(IncrementalTree, ClassTree, IncrementalParams):
 
     criterion: Any = parameter("gini", criterion_for("classes"))  # noqa: RUF009  a field
     _batch = DecisionTreeClassifier
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the share of each class in every row's leaf; of a stream's tree, as its leaves answer."""
+        if not self.approximate:
+            return super().predict_proba(X)
+        table = self.table_of(X)
+        values = np.array(values_of(table.cells), np.float64)
+        found = self._held_rows.met()[0]
+        for j, place in enumerate(found.places):
+            if place is not None:  # levels by the numbers under which they were met
+                known = ~np.isnan(values[:, j])
+                values[known, j] = np.argsort(place)[values[known, j].astype(np.int64)]
+        shares = np.empty((len(values), self.n_classes_))
+        shares[:, self._class_order] = self._stream.shares(values)
+        return shares
+
+    def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
+        """Return the label of every row."""
+        if not self.approximate:
+            return super().predict(X)
+        shares = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_[shares.argmax(axis=1)]
+        return labels
 
 
 @documented

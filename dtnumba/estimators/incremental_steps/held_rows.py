@@ -64,6 +64,7 @@ class HeldRows:
         self.names: NDArray[np.object_] | None = None
         self.n_seen = 0
         self.slots: Slots | None = None
+        self._shape: tuple[int, int] | None = None  # columns of the table and of the target, once rows came
         self._gathered = GatheredLevels(categorical_features, caller)
         self._classes: list[Known] = []
         self._announced: list[NDArray[np.int64]] = []
@@ -78,8 +79,8 @@ class HeldRows:
     @property
     def n_features(self) -> int:
         """How many columns there are."""
-        assert self.slots is not None
-        return int(self.slots.values.shape[1])
+        assert self._shape is not None
+        return self._shape[0]
 
     @property
     def ids(self) -> NDArray[np.int64]:
@@ -88,7 +89,7 @@ class HeldRows:
 
     def read(self, X: Any, y: Any, sample_weight: Any, read_target: Any) -> Came:
         """Return rows as those held are; an error leaves everything as it was."""
-        seen = None if self.slots is None else Seen(self.n_features, self.names)
+        seen = None if self._shape is None else Seen(self.n_features, self.names)
         gathered = copy.deepcopy(self._gathered)
         table = read_table(X, self.caller, seen, gathered)
         values = self._values_of(table)
@@ -104,10 +105,8 @@ class HeldRows:
             targets = np.stack(codes, axis=1)
         else:
             targets = outcome.y
-            if self.slots is not None and targets.shape[1] != self.slots.outcome.shape[1]:
-                raise ValueError(
-                    f"y has {targets.shape[1]} outputs, and the rows held have {self.slots.outcome.shape[1]}"
-                )
+            if self._shape is not None and targets.shape[1] != self._shape[1]:
+                raise ValueError(f"y has {targets.shape[1]} outputs, and the rows before had {self._shape[1]}")
         return Came(values, targets, read_weight(sample_weight, table.n_rows), table.names, gathered, classes)
 
     def _values_of(self, table: Table) -> NDArray[Any]:
@@ -123,12 +122,18 @@ class HeldRows:
             )
         return values.astype(np.float64)
 
+    def note(self, came: Came) -> None:
+        """Know the columns, levels and classes of rows that were read, which nobody keeps."""
+        if self._shape is None:
+            self._shape, self.names = (came.values.shape[1], came.outcome.shape[1]), came.names
+        self._gathered, self._classes = came.gathered, came.classes
+
     def take(self, came: Came) -> NDArray[np.int64]:
         """Hold rows that were read; return their slots."""
+        self.note(came)
         if self.slots is None:
             n_features, n_outputs = came.values.shape[1], came.outcome.shape[1]
-            self.slots, self.names = Slots(n_features, n_outputs, came.values.dtype, came.outcome.dtype), came.names
-        self._gathered, self._classes = came.gathered, came.classes
+            self.slots = Slots(n_features, n_outputs, came.values.dtype, came.outcome.dtype)
         ids = np.arange(self.n_seen, self.n_seen + len(came.values))
         slots = self.slots.put(came.values, came.outcome, came.weight, ids)
         self.n_seen += len(ids)
@@ -195,7 +200,7 @@ class HeldRows:
 
     def state(self) -> dict[str, Any]:
         """Return what ``restore`` goes back to."""
-        kept = {name: getattr(self, name) for name in ("names", "n_seen", "slots", "_gathered", "_classes", "_announced")}
+        kept = {name: getattr(self, name) for name in ("names", "n_seen", "slots", "_shape", "_gathered", "_classes", "_announced")}
         return kept | {"is_held": None if self.slots is None else self.slots.is_held.copy()}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -222,6 +227,16 @@ class HeldRows:
     def levels(self) -> Any:
         """Return the levels of the rows held, of each column; None where there are no categories."""
         return self.table().levels if self.has_categories else None
+
+    def met(self) -> tuple[Any, list[Any]]:
+        """Return the levels of all rows that came, in their order, and the labels met of each output."""
+        return self._gathered.finish(), [known.labels for known in self._classes]
+
+    def n_met(self) -> NDArray[np.int64]:
+        """Return how many levels of each column were met; 0 of numbers."""
+        found = self._gathered.finish()
+        listed = [None] * self.n_features if found.levels is None else found.levels
+        return np.array([0 if known is None else max(1, len(known)) for known in listed], np.int64)
 
     def table(self) -> Table:
         """Return the rows held as the Table of a batch fit."""

@@ -9,8 +9,17 @@ import math
 
 import numpy as np
 
-from dtnumba.growth.hoeffding.stream import BY_BAYES, BY_MAJORITY, SLOT
-from dtnumba.runtime.kernels import inline
+from dtnumba.growth.hoeffding.stream import (
+    BY_BAYES,
+    BY_MAJORITY,
+    FEATURE,
+    LEFT,
+    MISSING_CHILD,
+    N_CHILDREN,
+    SLOT,
+    THRESHOLD,
+)
+from dtnumba.runtime.kernels import inline, kernel
 
 MAJORITY, BAYES, ADAPTIVE = 0, 1, 2
 _LEAST_VARIANCE = 1e-12
@@ -24,6 +33,20 @@ def largest(values):
         if values[k] > values[best]:
             best = k
     return best
+
+
+@inline
+def child_of(stream, node, row):
+    """Return the child of an inner node that a row goes to."""
+    link = stream.link[node]
+    value = row[link[FEATURE]]
+    side = np.int64(link[MISSING_CHILD])
+    if value == value:
+        if stream.columns.n_levels[link[FEATURE]] == 0:
+            side = np.int64(0 if value <= stream.number[node, THRESHOLD] else 1)
+        elif value < link[N_CHILDREN]:
+            side = np.int64(value)
+    return np.int64(link[LEFT]) + side
 
 
 @inline
@@ -75,3 +98,16 @@ def shares(stream, node, row, way, out):
             total += sums[k]
     for k in range(len(out)):
         out[k] = out[k] / total if total > 0.0 else 1.0 / len(out)
+
+
+@kernel
+def answer_rows(stream, X, way, out):
+    """Write the share of each class that the tree gives rows.
+
+    X (n, p) float64: numbers, and numbers of levels · out (n, K) float64 out
+    """
+    for i in range(len(X)):
+        node = np.int64(0)
+        while stream.link[node, FEATURE] >= 0:
+            node = child_of(stream, node, X[i])
+        shares(stream, node, X[i], way, out[i])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.hoeffding.answer import bayes, largest, says_bayes
+from dtnumba.growth.hoeffding.answer import bayes, child_of, largest, says_bayes
 from dtnumba.growth.hoeffding.best_tests import best_tests, hoeffding_bound, is_for_numbers, spread_of, weight_of
 from dtnumba.growth.hoeffding.drift import Windows, clear, see_loss
 from dtnumba.growth.hoeffding.points import see_value
@@ -60,20 +60,6 @@ class Learning(NamedTuple):
     reconsiders: int
     max_depth: int
     way: int  # of answers
-
-
-@inline
-def child_of(stream, node, row):
-    """Return the child of an inner node that a row goes to."""
-    link = stream.link[node]
-    value = row[link[FEATURE]]
-    side = np.int64(link[MISSING_CHILD])
-    if value == value:
-        if stream.columns.n_levels[link[FEATURE]] == 0:
-            side = np.int64(0 if value <= stream.number[node, THRESHOLD] else 1)
-        elif value < link[N_CHILDREN]:
-            side = np.int64(value)
-    return np.int64(link[LEFT]) + side
 
 
 @inline

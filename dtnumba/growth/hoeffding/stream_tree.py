@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.growth.hoeffding import stream as st
-from dtnumba.growth.hoeffding.answer import ADAPTIVE, BAYES, MAJORITY
+from dtnumba.growth.hoeffding.answer import ADAPTIVE, BAYES, MAJORITY, answer_rows
 from dtnumba.growth.hoeffding.drift import Windows
 from dtnumba.growth.hoeffding.learn import Learning, learn_rows
 from dtnumba.growth.hoeffding.stream import Stream
@@ -97,6 +97,12 @@ class StreamTree:
                 self._make_room()
         self.n_seen += n
         return errors
+
+    def shares(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the share of each class, in the order in which classes were met, that the tree gives rows."""
+        out = np.empty((len(X), self.n_classes))
+        answer_rows(self.stream, X, WAYS[self.options.answers], out)
+        return out
 
     def _make_room(self) -> None:
         """Leave out nodes that nobody has any more, and see to room for as many again."""
