@@ -10,7 +10,7 @@ import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN
 from dtnumba.growth.incremental.lists import GOES, MISSING_CODE, key_at, sort_rows
-from dtnumba.growth.incremental.statistics import spread_of
+from dtnumba.growth.incremental.statistics import add_row, spread_of
 from dtnumba.growth.incremental.state import FEATURE, LEFT, MISSING_LEFT, PARENT, THRESHOLD, gather_rows
 from dtnumba.growth.splitters.candidates import BARREN, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.growth.splitters.scans.scan_rows import scan_order
@@ -124,6 +124,36 @@ def bound_cuts(visit, node, table, spread, least):
             bounds[b, 0], bounds[b, 1] = max(bounds[b, 0], inside), max(bounds[b, 1], behind)
             best = max(best, bounds[b, 0], bounds[b, 1])
     return best, sure
+
+
+@outlined
+def lost_by_side(visit, table, row, code, most):
+    """Return the most spread that a side of a cut of a column lost with a row that is gone, ``most`` at most.
+
+    A side with the row has all rows of lower codes, or all of higher ones, and some of the code that is cut. It loses
+    most where it has few rows of the row's class and many others.
+    """
+    target, criterion, held, seen = visit.job.target, visit.job.criterion, visit.held, visit.scratch.work.seen[0]
+    if code == MISSING_CODE or target.n_stats != 2 or table.shape[1] != 3:
+        return most
+    one, low, high = visit.high, visit.low, visit.inmost
+    for k in range(3):
+        one[k] = 0
+    add_row(target, held, one, row)
+    own = 0 if one[0] > 0 else 1
+    weight, found = one[own], 0.0
+    for side in range(2):
+        few, many = np.int64(0), table[MISSING_CODE, 1 - own]
+        for step in range(MISSING_CODE):
+            b = step if side == 0 else MISSING_CODE - 1 - step
+            many += table[b, 1 - own]
+            if (b >= code if side == 0 else b <= code) and (table[b, 2] > 0 or b == code):
+                low[own], low[1 - own] = few, many
+                high[own], high[1 - own] = few + weight, many
+                before = spread_of(target, criterion, held, high, seen)
+                found = max(found, before - spread_of(target, criterion, held, low, seen))
+            few += table[b, own]
+    return min(found, most)
 
 
 @outlined

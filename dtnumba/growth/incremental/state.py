@@ -39,6 +39,7 @@ class Nodes(NamedTuple):
     used: np.ndarray  # (4,) int64
     tables: np.ndarray  # (n_slots, p, N_CODES, n_sums + 1) int64: of large nodes, sums of the rows of each code, and their number
     inside: np.ndarray  # (n_slots, p, N_CODES) float64: of large nodes, what cuts inside each code can be worth
+    lost: np.ndarray  # (n_slots, p) float64: of large nodes, by how much more than SHIFT a column's cuts may have risen
     free_slots: np.ndarray  # (n_slots,) int32
 
     @classmethod
@@ -60,6 +61,7 @@ class Nodes(NamedTuple):
             np.array([1, 0, 0, n_slots], np.int64),
             np.empty((n_slots, p, 256, n_sums + 1), np.int64),
             np.empty((n_slots, p, 256)),
+            np.zeros((n_slots, p)),
             np.arange(n_slots, dtype=np.int32),
         )
         return nodes
@@ -91,6 +93,8 @@ def give_up_table(nodes, node):
     """Let another node have the table of this one, if it has one."""
     slot = nodes.link[node, SLOT]
     if slot >= 0:
+        for c in range(nodes.ceiling.shape[1]):
+            nodes.ceiling[node, c] += nodes.lost[slot, c]
         nodes.free_slots[nodes.used[N_FREE_SLOTS]] = slot
         nodes.used[N_FREE_SLOTS] += 1
         nodes.link[node, SLOT] = NO_SLOT

@@ -17,7 +17,7 @@ from dtnumba.growth import columns as col
 from dtnumba.growth.incremental.ceilings import SLACK, spread_lost
 from dtnumba.growth.incremental.statistics import add_row, spread_of
 from dtnumba.growth.incremental.lists import COMES, GOES, MISSING_CODE, STAYS, Held, code_of, put_in, take_out
-from dtnumba.growth.incremental.look import SORTED_ROWS, bound_cuts, gather, goes_left, is_in, scan_all, scan_parts
+from dtnumba.growth.incremental.look import SORTED_ROWS, bound_cuts, gather, goes_left, is_in, lost_by_side, scan_all, scan_parts
 from dtnumba.growth.incremental.state import (
     DEPTH,
     DIRTY,
@@ -50,6 +50,8 @@ FEW_ROWS = 16
 KEPT_ROWS = 2048
 # Columns are looked at row by row where they come so near to the best, in rows that go.
 _AHEAD = 4.0
+# Where more rows go, all columns take the bound that holds for all.
+_FEW_GO = 4
 
 
 @kernel_type
@@ -158,6 +160,13 @@ def _fill_column(visit, table, column, n):
         cell[m] += 1
 
 
+@inline
+def _shift_of(nodes, node, column):
+    """Return by how much the cuts of a column may be worth more than when somebody looked."""
+    slot = nodes.link[node, SLOT]
+    return nodes.number[node, SHIFT] + (nodes.lost[slot, column] if slot >= 0 else 0.0)
+
+
 @outlined
 def _look_at(visit, node, column, n, bar, lost):
     """Look for the best cut of a column if it may be worth ``bar``; return the most that the column is worth."""
@@ -180,7 +189,7 @@ def _look_at(visit, node, column, n, bar, lost):
     slack = SLACK * (spread + total)
     bounds, part, some = visit.bounds, visit.part, np.int64(0)
     remembers = slot >= 0 and is_known
-    shift = nodes.number[node, SHIFT]
+    shift = _shift_of(nodes, node, column)
     if remembers:
         for b in range(MISSING_CODE):
             bounds[b, 0] = min(bounds[b, 0], nodes.inside[slot, column, b] + shift)
@@ -210,14 +219,15 @@ def _look_for_winner(visit, node, n, own):
     """Fill the candidates of the columns that may win; return the winner, -1 where no column has a cut."""
     nodes, job, out, p = visit.nodes, visit.job, visit.scratch.candidates, visit.job.n_features
     weight = _weight_of_node(visit, node)
-    shift, n_listed = nodes.number[node, SHIFT], 0
-    nodes.ceiling[node, own] = _look_at(visit, node, own, n, -np.inf, 0.0) - shift
+    n_listed = 0
+    nodes.ceiling[node, own] = _look_at(visit, node, own, n, -np.inf, 0.0) - _shift_of(nodes, node, own)
     best = weight * max(out.gain[own], 0.0)
     bar = best - SLACK * (best + weight)
     lost = _AHEAD * spread_lost(job.criterion, job.target.unit, weight, visit.reach)
     for column in range(p):
         if column != own:
             out.gain[column] = NO_GAIN
+            shift = _shift_of(nodes, node, column)
             if nodes.ceiling[node, column] + shift < bar:
                 continue
             nodes.ceiling[node, column] = _look_at(visit, node, column, n, bar, lost) - shift
@@ -370,7 +380,7 @@ def _keep_tables(visit, node, n):
         nodes.used[N_FREE_SLOTS] -= 1
         slot = np.int64(nodes.free_slots[nodes.used[N_FREE_SLOTS]])
         nodes.link[node, SLOT] = slot
-        nodes.inside[slot, :, :] = np.inf
+        nodes.inside[slot, :, :], nodes.lost[slot, :] = np.inf, 0.0
         for c in range(visit.job.n_features):
             _fill_column(visit, nodes.tables[slot, c], c, n)
 
@@ -409,6 +419,23 @@ def _change_inner(visit, node, first, border, last, gained):
 
 
 @outlined
+def _note_lost(visit, node, border, last, lost, gained):
+    """Note of each column what rows that go may have taken from the spread of a side, of any cut.
+
+    Columns far from the best take the bound that holds for all.
+    """
+    nodes, slot = visit.nodes, np.int64(visit.nodes.link[node, SLOT])
+    best = nodes.number[node, GAIN] * _weight_of_node(visit, node)
+    for c in range(visit.job.n_features):
+        if nodes.ceiling[node, c] + _shift_of(nodes, node, c) + gained + lost < best - 4.0 * lost:
+            nodes.lost[slot, c] += lost
+            continue
+        for i in range(border, last):
+            row = np.int64(visit.sets[i])
+            nodes.lost[slot, c] += lost_by_side(visit, nodes.tables[slot, c], row, visit.held.codes[row, c], lost)
+
+
+@outlined
 def _visit_node(visit, node, first, border, last):
     """Change a node by rows sets[first:border] that come and sets[border:last] that go; return where sets end then.
 
@@ -428,7 +455,11 @@ def _visit_node(visit, node, first, border, last):
     _count_in(visit, node, rows, border, last, -1)
     gained += spread_of(target, job.criterion, visit.held, nodes.sums[node], visit.scratch.work.seen[0])
     if last > border:
-        gained += spread_lost(job.criterion, both - _weight_of_node(visit, node), max(both, weight), visit.reach)
+        lost = spread_lost(job.criterion, both - _weight_of_node(visit, node), max(both, weight), visit.reach)
+        if nodes.link[node, SLOT] < 0 or visit.is_bounded == 0 or last - border > _FEW_GO:
+            gained += lost
+        else:
+            _note_lost(visit, node, border, last, lost, gained)
     end = np.int64(-1)
     if nodes.link[node, LEFT] >= 0:
         end = _change_inner(visit, node, first, border, last, gained)
