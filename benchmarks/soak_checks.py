@@ -18,7 +18,7 @@ from dtnumba.trees.layout import BY_SHARE
 PACKAGE = Path(dtnumba.__file__).parent
 # Draw rows, by place
 DRAWING = {"validation_fraction": None, "prune": {"reduced_error", "cost_complexity"}, "max_leaf_nodes": {"cv"},
-           "windowing": {True}, "sample": None, "winnow": {True}}  # fmt: skip
+           "windowing": {True}, "sample": None, "winnow": {True}, "approximate": {True}}  # fmt: skip
 FLOATS = {"C45Classifier", "C50Classifier"}
 N_ASKED = 300  # rows of which predictions are compared
 
@@ -269,7 +269,40 @@ def interrupted(case, model):
     check(halted.trees_, case.X.shape[1])
 
 
+def _take(model, case, rows):
+    model.partial_fit(*case.arguments(rows)[:2], sample_weight=None if case.weight is None else case.weight[rows])
+    return model.trees_  # a lazy one follows
+
+
+def rows_come_and_go(case, model):
+    """Rows that came in parts, and some that went and came again, leave the tree of a fit to all."""
+    if not hasattr(model, "forget_ids") or model.approximate or len(case.X) < 4:
+        return
+    X, rows = case.given(slice(N_ASKED)), np.array_split(np.random.default_rng(case.seed).permutation(len(case.X)), 3)
+    rows = [np.sort(part) for part in rows] if not _draws_rows(case) else np.array_split(np.arange(len(case.X)), 3)
+    try:
+        other = case.model(n_jobs=1)
+        for part in rows:
+            _take(other, case, part)
+    except (ValueError, TypeError) as error:
+        if is_documented(error, case.kind.name):
+            return
+        raise
+    demand_same(bits(model, X), bits(other, X), "rows in one part and in three")
+    if not _draws_rows(case):
+        again = rows[0][: len(rows[0]) // 2 + 1]
+        if case.weight is not None and not (np.delete(case.weight, again).any() and case.weight[again].any()):
+            return
+        try:
+            other.forget_ids(np.arange(len(again)))
+        except (ValueError, TypeError) as error:  # what is left cannot be fitted
+            demand(is_documented(error, case.kind.name), str(error))
+            return
+        _take(other, case, again)
+        demand_same(bits(model, X), bits(other, X), "before rows went and came again, and after")
+
+
 CHECKS = (
     arrays_are_trees, probabilities, leaves, batches, pickled, limits, monotone, threads, shuffled_rows, repeated_rows,
-    interrupted,
+    interrupted, rows_come_and_go,
 )  # fmt: skip

@@ -7,6 +7,7 @@
 * Many trees, of random thresholds: ExtraTreesClassifier, ExtraTreesRegressor.
 * Many trees whose tests may be sums over several columns: ObliqueForestClassifier, ObliqueForestRegressor.
 * Trees that are proven best: OptimalTreeClassifier, OptimalTreeRegressor.
+* Trees that take rows and give rows back: IncrementalTreeClassifier, IncrementalTreeRegressor.
 * Quinlan's learners: ID3Classifier, C45Classifier, C50Classifier.
 * Wide trees, each node split by a test of significance: CHAIDClassifier, CHAIDRegressor.
 * Sums of hinges, smooth in the large: MARSRegressor, MARSClassifier.
@@ -75,6 +76,8 @@ if TYPE_CHECKING:
     from dtnumba.estimators.from_sklearn import from_sklearn as from_sklearn
     from dtnumba.estimators.graphs.decision_graph import DecisionGraphClassifier as DecisionGraphClassifier
     from dtnumba.estimators.id3 import ID3Classifier as ID3Classifier
+    from dtnumba.estimators.incremental.trees import IncrementalTreeClassifier as IncrementalTreeClassifier
+    from dtnumba.estimators.incremental.trees import IncrementalTreeRegressor as IncrementalTreeRegressor
     from dtnumba.estimators.mars import MARSClassifier as MARSClassifier
     from dtnumba.estimators.mars import MARSRegressor as MARSRegressor
     from dtnumba.estimators.model_file import load as load
@@ -107,6 +110,8 @@ _HOME = {
     "ExtraTreesClassifier": "estimators.forest",
     "ExtraTreesRegressor": "estimators.forest",
     "ID3Classifier": "estimators.id3",
+    "IncrementalTreeClassifier": "estimators.incremental.trees",
+    "IncrementalTreeRegressor": "estimators.incremental.trees",
     "MARSClassifier": "estimators.mars",
     "MARSRegressor": "estimators.mars",
     "ObliqueForestClassifier": "estimators.oblique.forests",

@@ -19,7 +19,7 @@ ROOMS = [
 ]
 GROWTH = (
     *("nodes", "settings", "choose_growth", "targets", "policies", "splitters", "categories", "oblique", "binary"),
-    *("multiway", "forest", "chaid", "mars", "optimal", "graphs"),
+    *("incremental", "hoeffding", "multiway", "forest", "chaid", "mars", "optimal", "graphs"),
 )
 MOST_MODULES, MOST_LINES, MOST_ARGUMENTS = 16, 420, 9
 NAMELESS = {"utils", "util", "common", "helpers", "helper", "misc", "core", "manager", "tools", "base"}

@@ -53,8 +53,8 @@ concave = True
 
 spread_lost(weight, total, reach) -> float
     Said by a concave criterion: the most that rows of this weight, when they go, take from weight times impurity of a
-    set of rows of weight ``total`` at most, whose targets lie within ``reach`` of each other. With it, trees that follow
-    their rows need not look at every column again. Left out: they do.
+    set of rows of weight ``total`` at most, whose targets lie within ``reach`` of each other. With it, trees that
+    follow their rows need not look at every column again. Left out: they do.
 
 ignores_absent = True
     Said by a class for which classes without weight change no bit of an impurity, a score or a gain, however many there

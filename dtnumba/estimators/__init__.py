@@ -12,6 +12,7 @@ mars           MARSRegressor, MARSClassifier
 spline_parameters  what they are asked for
 oblique        ObliqueTree and ObliqueForest, for classes and for numbers
 optimal        OptimalTreeClassifier, OptimalTreeRegressor
+incremental    IncrementalTreeClassifier, IncrementalTreeRegressor, and the rows that they hold
 graphs         DecisionGraphClassifier
 rule_set       RuleSetClassifier
 decision_list  DecisionListClassifier

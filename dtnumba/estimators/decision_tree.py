@@ -21,10 +21,13 @@ from dtnumba.estimators.bases.parameters import (
     redeclared,
 )
 from dtnumba.prediction.tree_view import TreeView
+from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.weights import Weights, fixed_weights
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from dtnumba.trees.layout import Trees
 
 
 class DecisionTree(OneTree):
@@ -81,6 +84,11 @@ class DecisionTree(OneTree):
         learned |= self._learned_from(data.outcome, data.class_costs)
         learned["tree_"] = TreeView(trees, data.table.n_features, data.outcome.sizes)
         return self._learn(data.table, **learned, max_features_=settings.n_drawn)
+
+    def finished(self, trees: Trees, X: Any, y: Any, sample_weight: Any = None) -> Trees:
+        """Return trees that grew of rows elsewhere as a fit of these rows would leave them: pruned."""
+        data = self._read(X, y, sample_weight)
+        return self._finished(data, trees, None, n_workers(self.n_jobs))
 
     def _weights(self, data: TrainingData) -> Weights:
         n_rows, class_costs = data.table.n_rows, data.class_costs

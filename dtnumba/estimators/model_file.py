@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.estimators.bases.estimator import version
+from dtnumba.estimators.incremental.stored_rows import are_rows
 from dtnumba.growth.graphs.growing import ACTIONS
 from dtnumba.model_files.container import ModelFileError, read, write
 from dtnumba.model_files.objects import DUMPS, LOADS
@@ -202,6 +203,7 @@ _CLASSES = {"n_classes_": _are_sizes, "classes_": _are_classes, "_rule": _is_rul
 _NAMES = {"feature_names_in_": _are_names, "categories_": _are_levels, "column_kinds_": _are_names}
 _TREE = {"tree_": _is_tree}
 _GROWN = {"max_features_": _is_some}
+_ROWS = {"_rows": are_rows}
 _CHOSEN = {"max_leaf_nodes_": _is_size, "cv_errors_": _is_array}
 _FOREST = {
     "forest_": _is_forest,
@@ -264,6 +266,10 @@ _PROVEN = {
 
 _TREE_OF_CLASSES = _Stores("decision_tree", _SEEN | _CLASSES | _TREE | _GROWN, _NAMES | _CHOSEN)
 _TREE_OF_NUMBERS = _Stores("decision_tree", _SEEN | _TREE | _GROWN, _NAMES | _CHOSEN)
+_WITH_ROWS = [
+    _Stores("incremental.trees", stores.always | _ROWS, stores.at_times)
+    for stores in (_TREE_OF_CLASSES, _TREE_OF_NUMBERS)
+]
 _FOREST_OF_CLASSES = _Stores("forest", _SEEN | _CLASSES | _FOREST, _NAMES | _MEASURED | _SHARES)
 _FOREST_OF_NUMBERS = _Stores("forest", _SEEN | _FOREST, _NAMES | _MEASURED | _VALUES)
 
@@ -281,6 +287,8 @@ LEARNERS = {
     "ExtraTreesClassifier": _FOREST_OF_CLASSES,
     "ExtraTreesRegressor": _FOREST_OF_NUMBERS,
     "ID3Classifier": _Stores("id3", _SEEN | _CLASSES | _TREE, _NAMES),
+    "IncrementalTreeClassifier": _WITH_ROWS[0],
+    "IncrementalTreeRegressor": _WITH_ROWS[1],
     "MARSClassifier": _Stores("mars", _SEEN | _CLASSES | _SPLINES | _LOGISTIC, _NAMES | {"cv_rsq_": _is_array}),
     "MARSRegressor": _Stores("mars", _SEEN | _SPLINES | _SQUARES, _NAMES | {"cv_rsq_": _is_array}),
     "ObliqueForestClassifier": _FOREST_OF_CLASSES._replace(module="oblique.forests"),
@@ -325,7 +333,7 @@ def save_model(model: Any, path: Any, *, compact: bool = False) -> None:
         from copy import copy
 
         model = copy(model).compact()
-    stores, writer, held = LEARNERS[learner], Writer(DUMPS), vars(model)
+    stores, writer, held = LEARNERS[learner], Writer(DUMPS), model.stored()
     header: dict[str, Any] = {"made_by": f"dtnumba {version()}", "learner": learner}
     names = [field.name for field in fields(model)]
     _check_asked(held, names, model, learner)
@@ -384,7 +392,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             with reader.objecting(name):
                 found[name] = reader.value(learned[name])
                 reader.demand(test(found[name], found), f"{name} of its {learner} is not what it must be")
-    vars(model).update(found)
+    model.take_stored(found)
     return model
 
 

@@ -84,6 +84,17 @@ def _categories(n_classes: int, n_columns: int, **params: Any) -> Callable[[Any]
     return run
 
 
+def _followed(n_classes: int) -> Callable[[Any], None]:
+    def run(cls: Any) -> None:
+        for dtype in (np.float64, np.float32):
+            X, z = _table(_FEW, dtype)
+            y = _labels(z, n_classes) if n_classes else z
+            model = cls().fit(X[1:], y[1:])
+            model.partial_fit(X[:1], y[:1]).forget_ids([0]).predict(X)
+
+    return run
+
+
 def _of_forest(learner: str) -> list[Recipe]:
     few = {"n_estimators": 3, "random_state": 0}
     if learner.endswith("Regressor"):
@@ -122,6 +133,8 @@ _RECIPES = [
     Recipe("ID3Classifier", "categories", _categories(3, _COLUMNS)),
     Recipe("CHAIDClassifier", "classes", _categories(3, 3)),
     Recipe("CHAIDRegressor", "a number", _categories(0, 3)),
+    Recipe("IncrementalTreeClassifier", "two classes", _followed(2)),
+    Recipe("IncrementalTreeRegressor", "a number", _followed(0)),
     Recipe("MARSClassifier", "classes", _classes(3, max_degree=2)),
     Recipe("MARSRegressor", "a number", _numbers(max_degree=2)),
     Recipe("ObliqueForestClassifier", "two classes", _classes(2)),

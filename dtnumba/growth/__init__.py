@@ -9,6 +9,8 @@ policies       which node comes next, which features it looks at, which splits a
 splitters      the best split of a node on numbers
 categories     the best split of a node on categories
 binary         two children a node: the fast growth of CART, and of the trees of forests
+incremental    trees that follow their rows, whatever comes and goes
+hoeffding      trees of streams, whose rows nobody keeps
 multiway       any number of children: C4.5, ID3, missing-value policies, intervals, ranges
 oblique        tests on sums over several columns, beside those of one column
 forest         many trees: rows drawn, trees grown on all workers

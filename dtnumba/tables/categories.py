@@ -280,6 +280,21 @@ class _Met:
         self.n_batches += 1
         return numbered(coded, at, np.array([self.number[value] for value in values], np.int64))
 
+    def stored(self) -> dict[str, Any]:
+        """Return what was met, as values of a file."""
+        order = None if self.order is None else as_values(self.order, len(self.order))
+        return {"met": as_values(self.number, len(self.number)), "order": order, "is_ordered": bool(self.is_ordered)}
+
+    @classmethod
+    def of_stored(cls, stored: dict[str, Any]) -> _Met:
+        """Return what was stored."""
+        met = cls()
+        for value in stored["met"].tolist():
+            met.number[value]
+        met.order = None if stored["order"] is None else stored["order"].tolist()
+        met.is_ordered, met.n_batches = stored["is_ordered"], 1
+        return met
+
     def levels(self, name: object) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the levels in their order, and for each number which level it is."""
         values = as_values(self.number, len(self.number))
@@ -343,6 +358,24 @@ class GatheredLevels(Choice):
         met = self._met[j]
         assert met is not None
         return met.see(column.coded(), column.name)
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether a column is one."""
+        return any(met is not None for met in self._met)
+
+    def stored(self) -> list[dict[str, Any]]:
+        """Return what was met of each column, of which ``restore`` makes the same."""
+        return [
+            {"number": number} if met is None else met.stored()
+            for met, number in zip(self._met, self._number, strict=True)
+        ]
+
+    def restore(self, stored: list[dict[str, Any]]) -> None:
+        """Have met what was stored."""
+        self._names = list(range(len(stored)))
+        self._number = [one.get("number") for one in stored]
+        self._met = [None if "number" in one else _Met.of_stored(one) for one in stored]
 
     def finish(self) -> Gathered:
         """Return the levels of all batches."""

@@ -21,6 +21,7 @@ from hypothesis.extra.numpy import arrays
 
 import dtnumba
 from dtnumba import ModelFileError, criteria, load, pruners
+from dtnumba.estimators.incremental.held_rows import HeldRows
 from dtnumba.estimators.model_file import LEARNERS
 from dtnumba.model_files import container, few_rows
 from dtnumba.prediction.forest_view import ForestView
@@ -74,6 +75,13 @@ CASES = {
     "ExtraTreesClassifier": [(FEW, X, Y)],
     "ExtraTreesRegressor": [(FEW, X, Z)],
     "ID3Classifier": [({}, MIXED, Y), ({"measure": "gini", "prune": "pessimistic"}, X, Y)],
+    "IncrementalTreeClassifier": [
+        ({}, X, Y),
+        ({"restructure": "lazy", "max_depth": 3}, MIXED, Y),
+        ({"max_leaf_nodes": "cv", "random_state": 0, "costs": [[0, 1, 2], [3, 0, 1], [2, 2, 0]]}, X, Y),
+        ({}, X.astype(np.float32), np.stack([Y, Y == "low"], axis=1)),
+    ],
+    "IncrementalTreeRegressor": [({}, X, Z), ({"criterion": "absolute_error"}, MIXED, Z)],
     "MARSClassifier": [
         ({"missing": "indicator", "max_degree": 2}, X, Y),
         ({"missing": "indicator", "class_weight": "balanced"}, MIXED, Y == "low"),
@@ -145,6 +153,8 @@ def same(one, other):
         return same(one.get_state(), other.get_state())
     if isinstance(one, (RuleList, SparseValues)):
         return same(one.__reduce__()[1], other.__reduce__()[1])
+    if isinstance(one, HeldRows):
+        return same(one.stored(), other.stored())
     if isinstance(one, (LeastCost, pruners.Pruner)):
         return same(vars(one), vars(other))
     return one == other or one != one

@@ -166,6 +166,14 @@ class Estimator(NamedParameters, TakesMetadata, ShowsItself):
 
         save_model(self, path, compact=compact)
 
+    def stored(self) -> dict[str, Any]:
+        """Return what a file may hold: parameters, and what was learned."""
+        return vars(self)
+
+    def take_stored(self, learned: dict[str, Any]) -> None:
+        """Know what a file held."""
+        vars(self).update(learned)
+
     def refuse_missing(self, table: Any) -> None:
         """Raise ValueError where ``missing="error"`` and a value is missing."""
         if getattr(self, "missing", "") != "error":

@@ -1,6 +1,5 @@
 # mypy: ignore-errors
-# ruff: noqa: D102
-"""What a leaf says of a row: the shares of its classes, or these times what it saw of each class's values (naive Bayes).
+"""What a leaf says of a row: shares of classes, or these times what it saw of each class's values (naive Bayes).
 
 A column of numbers is taken for normal within a class, one of levels by its shares with one row more for each level.
 """
@@ -70,7 +69,11 @@ def bayes(stream, node, row, out):
             if value != value:
                 continue
             if columns.n_levels[c] == 0:
-                weight, mean, squares = stream.moments[slot, place, k, 0], stream.moments[slot, place, k, 1], stream.moments[slot, place, k, 2]
+                weight, mean, squares = (
+                    stream.moments[slot, place, k, 0],
+                    stream.moments[slot, place, k, 1],
+                    stream.moments[slot, place, k, 2],
+                )
                 if weight > 1.0:
                     variance = max(squares / (weight - 1.0), _LEAST_VARIANCE)
                     out[k] -= 0.5 * (math.log(variance) + (value - mean) * (value - mean) / variance)

@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: D102
 """The best tests of a node from what it saw, and whether they are better by more than chance (Domingos & Hulten 2000).
 
 With probability 1 - delta the gain measured over n rows lies within ``sqrt(R^2 ln(1 / delta) / (2 n))`` of the true
@@ -19,7 +18,7 @@ NO_TEST = -1
 
 @inline
 def hoeffding_bound(reach, delta, n):
-    """Return how far a mean of n values within ``reach`` of each other lies from the true one, save for a chance delta."""
+    """Return how far a mean of n values within ``reach`` lies from the true one, save for a chance delta."""
     return math.sqrt(reach * reach * math.log(1.0 / delta) / (2.0 * n))
 
 

@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: D102
 """Whether a stream of losses has changed: adaptive windows (ADWIN, Bifet & Gavalda 2007).
 
 A window holds the newest losses as sums over buckets, older ones over twice as many losses each. Where the means of an

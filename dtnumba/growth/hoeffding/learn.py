@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: D102
 """Rows one by one: down the tree, into what nodes saw, and on to splits."""
 
 import math
@@ -8,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.growth.hoeffding.answer import bayes, child_of, largest, says_bayes
-from dtnumba.growth.hoeffding.best_tests import best_tests, hoeffding_bound, is_for_numbers, spread_of, weight_of
+from dtnumba.growth.hoeffding.best_tests import best_tests, hoeffding_bound, is_for_numbers, weight_of
 from dtnumba.growth.hoeffding.drift import Windows, clear, see_loss
 from dtnumba.growth.hoeffding.points import see_value
 from dtnumba.growth.hoeffding.stream import (
@@ -97,7 +96,13 @@ def _see_row(learning, node, row, y, weight):
         if value != value:
             continue
         if columns.n_levels[c] == 0:
-            n = see_value(stream.n_points[slot, place], stream.point[slot, place], stream.mass[slot, place], value, learning.row_sums)
+            n = see_value(
+                stream.n_points[slot, place],
+                stream.point[slot, place],
+                stream.mass[slot, place],
+                value,
+                learning.row_sums,
+            )
             stream.n_points[slot, place] = n
             if stream.moments.shape[2] > 0:
                 moments = stream.moments[slot, place, np.int64(y)]
@@ -166,7 +171,11 @@ def _split(learning, node, column, point):
     link[FEATURE], link[LEFT], link[N_CHILDREN] = column, first, n_children
     stream.number[node, GAIN] = learning.tests[0] / stream.number[node, SEEN]
     for child in range(first, first + n_children):
-        stream.link[child, FEATURE], stream.link[child, SLOT], stream.link[child, DEPTH] = LEAF, NO_SLOT, link[DEPTH] + 1
+        stream.link[child, FEATURE], stream.link[child, SLOT], stream.link[child, DEPTH] = (
+            LEAF,
+            NO_SLOT,
+            link[DEPTH] + 1,
+        )
         for k in range(stream.number.shape[1]):
             stream.number[child, k] = 0.0
         for k in range(stream.sums.shape[1]):

@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: D102
 """A column of numbers at a node: sums at a few values, exact between any two of them.
 
 As long as a node has seen few different values, each has its own sums. Then a value is counted with the next larger one

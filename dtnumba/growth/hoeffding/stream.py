@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: D102
 """Nodes of a tree of a stream, and what they saw of each column."""
 
 from typing import NamedTuple
@@ -12,8 +11,8 @@ NO_SLOT = -1
 FEATURE, LEFT, N_CHILDREN, SLOT, DEPTH, MISSING_CHILD = range(6)
 N_LINKS = 6
 # Columns of Stream.number
-# SEEN is the weight of the rows in the slot, TRIED what it was when a split was last tried; BY_MAJORITY and BY_BAYES are
-# the weight of the rows that each answer would have been right about, before it saw them.
+# SEEN is the weight of the rows in the slot, TRIED what it was when a split was last tried; BY_MAJORITY and BY_BAYES
+# are the weight of the rows that each answer would have been right about, before it saw them.
 THRESHOLD, GAIN, SEEN, TRIED, BY_MAJORITY, BY_BAYES = range(6)
 N_NUMBERS = 6
 # Entries of Stream.used
@@ -53,7 +52,7 @@ class Stream(NamedTuple):
         q = int(is_numeric.sum())
         link = np.full((capacity, N_LINKS), -1, np.int32)
         link[:, DEPTH] = 0
-        made = cls(
+        return cls(
             link,
             np.zeros((capacity, N_NUMBERS)),
             np.zeros((capacity, n_sums)),
@@ -66,4 +65,3 @@ class Stream(NamedTuple):
             np.array([1, n_slots, 0, 0], np.int64),
             Columns(place.astype(np.int64), n_levels.astype(np.int64)),
         )
-        return made

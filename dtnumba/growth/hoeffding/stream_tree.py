@@ -110,7 +110,7 @@ class StreamTree:
         m = int(stream.used[st.NEXT_NODE])
         most = max(2, int(self.n_levels.max(initial=0)))
         room = 2 * m + most * (min(self.options.max_depth, _DEEPEST) + 2)
-        grown = {}
+        grown: dict[str, Any] = {}
         for name in ("link", "number", "sums"):
             old = getattr(stream, name)[:m]
             new = np.zeros((room, *old.shape[1:]), old.dtype)
@@ -119,7 +119,7 @@ class StreamTree:
         self.stream = stream._replace(**grown)
 
     def _order(self) -> NDArray[np.int64]:
-        """Return the nodes in the order in which Trees number them: children behind their parent, left subtrees first."""
+        """Return the nodes in the order in which Trees number them: children at their parent, left subtrees first."""
         link, order, stack = self.stream.link, [0], [0]
         while stack:
             node = stack.pop()
@@ -139,7 +139,8 @@ class StreamTree:
         link[inner, st.LEFT] = number[link[inner, st.LEFT]]
         used = stream.used.copy()
         used[st.NEXT_NODE] = len(order)
-        return stream._replace(link=link, number=stream.number[order], sums=stream.sums[order], used=used)
+        kept: Stream = stream._replace(link=link, number=stream.number[order], sums=stream.sums[order], used=used)
+        return kept
 
     def widen(self, n_levels: NDArray[np.int64], n_classes: int) -> None:
         """Count levels and classes that come later: numbers of those known stay."""
@@ -188,8 +189,12 @@ class StreamTree:
                 ordered[:, classes] = sums
                 sums = ordered
             weight = sums.sum(axis=1)
-            value = np.divide(sums, weight[:, None], out=np.full(sums.shape, 1.0 / sums.shape[1]), where=weight[:, None] > 0)
-            impurity = np.array([self.criterion.impurity(s, w) if w > 0 else 0.0 for s, w in zip(sums, weight, strict=True)])
+            value = np.divide(
+                sums, weight[:, None], out=np.full(sums.shape, 1.0 / sums.shape[1]), where=weight[:, None] > 0
+            )
+            impurity = np.array(
+                [self.criterion.impurity(s, w) if w > 0 else 0.0 for s, w in zip(sums, weight, strict=True)]
+            )
         else:
             weight = sums[:, 0]
             mean = np.divide(sums[:, 1], weight, out=np.zeros(m), where=weight > 0)

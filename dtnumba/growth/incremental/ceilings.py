@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: D102
 """What the best cut of a column can be worth, after rows came and went since somebody looked.
 
 The worth of a cut is the weight of the node times its gain: the spread of the node (weight times impurity) less that

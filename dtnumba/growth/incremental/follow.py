@@ -9,7 +9,7 @@ import numpy as np
 from dtnumba.criteria.contract import bounds_spread
 from dtnumba.growth.binary.grow_subtree import LikeOthers, new_scratch
 from dtnumba.growth.binary.train import numbers_per_output
-from dtnumba.growth.incremental.lists import Held
+from dtnumba.growth.incremental.lists import N_CODES, held_of
 from dtnumba.growth.incremental.regrow import grow_listed
 from dtnumba.growth.incremental.state import NEXT_NODE, NEXT_PLACE, Nodes, compact
 from dtnumba.growth.incremental.statistics import squares_of, whole_squares
@@ -19,47 +19,49 @@ from dtnumba.growth.policies.feature_sampling import AllFeatures
 from dtnumba.growth.targets.contract import n_kept_of
 from dtnumba.runtime.addresses import call_entry, code_for
 from dtnumba.runtime.records import worker_part
-from dtnumba.tables.cells import cells_of
-from dtnumba.tables.presort import bits_of, pick_sort_scratch, sort_scratch
+from dtnumba.tables.presort import pick_sort_scratch, sort_scratch
 
 
 class FollowedTree:
-    """A tree that stays the one that growth would make of the rows it holds."""
+    """A tree that stays the one that growth would make of the rows it holds.
+
+    Parameters
+    ----------
+    values : array of shape (slots, features)
+        Each column in one piece.
+    rows : array of int
+        Slots of rows, of which quantiles are taken: the tree itself holds none yet.
+    target : target
+        Of all slots.
+    criterion : criterion
+        What a split gains.
+    limits : Limits
+        Of growth.
+    workers : int
+        Threads of growth.
+
+    """
 
     def __init__(self, values: Any, rows: Any, target: Any, criterion: Any, limits: Any, workers: int) -> None:
-        self.n_features, self.workers = values.shape[1], workers
+        n_slots, p = values.shape
+        self.n_features, self.workers = p, workers
         self.target, self.criterion, self.limits = target, criterion, limits
         self.n_per_output = numbers_per_output(target)
         self.n_sums, self.squares, self.square_unit = squares_of(target, rows)
-        self.held = self._held(values, rows)
-        n_slots, p = values.shape
+        self.held = held_of(values, rows, self.squares, self.square_unit)
         self.low, self.high, self.reach = np.inf, -np.inf, 1.0
-        self.is_bounded = bounds_spread(criterion) and (not hasattr(target, 'moments') or target.moments.shape[1] == 1)
+        has_spread = not hasattr(target, "moments") or target.moments.shape[1] == 1
+        self.is_bounded = bounds_spread(criterion) and has_spread
         self.nodes = Nodes.new(1024, self.n_sums, p, 4096, 4 + n_slots // 512)
         self.listed = np.empty(1024, np.int64)
         self.root_of, self.side = np.empty(n_slots, np.int32), np.empty(n_slots, np.uint8)
-        self._scratch_for(n_slots)
+        growing = new_growing(1, n_kept_of(target), 1, False, False)
+        nobody = Listed(np.empty(0, np.uint32))
+        self.job = Job(nobody, target, criterion, limits, growing, AllFeatures(), p, self.n_per_output, LikeOthers())
+        self.scratch = worker_part(new_scratch(self.job, n_slots, 1), 0)
+        self.sort = sort_scratch(self.held.bits, n_slots, 1)
 
-    def _held(self, values, rows):
-        cells, form = bits_of(cells_of(values))
-        n, p = values.shape
-        edges = np.full((p, 254), np.inf)
-        for c in range(p):
-            seen = values[rows, c]
-            seen = seen[~np.isnan(seen)]
-            if len(seen):
-                found = np.unique(np.quantile(seen, np.arange(1, 255) / 255))
-                edges[c, : len(found)] = found
-        return Held(values, values.view(cells.flat.dtype), form, np.zeros(n, np.uint8), np.zeros((n, p), np.uint8), self.squares, self.square_unit, edges, np.full((p, 256), -1, np.int32), np.zeros((p, n), np.int32), np.zeros((p, n), np.int32))
-
-    def _scratch_for(self, n):
-        p = self.n_features
-        growing = new_growing(1, n_kept_of(self.target), 1, False, False)
-        self.job = Job(Listed(np.empty(0, np.uint32)), self.target, self.criterion, self.limits, growing, AllFeatures(), p, self.n_per_output, LikeOthers())
-        self.scratch = worker_part(new_scratch(self.job, n, 1), 0)
-        self.sort = sort_scratch(self.held.bits, n, 1)
-
-    def make_room(self, n_nodes, n_rows):
+    def make_room(self, n_nodes: int, n_rows: int) -> None:
         """See to room for so many more nodes, and for lists of so many more rows."""
         used = self.nodes.used
         needed = int(used[NEXT_NODE]) + n_nodes + 2
@@ -76,22 +78,42 @@ class FollowedTree:
             y = self.target.y[came]
             self.low, self.high = min(self.low, y.min(initial=np.inf)), max(self.high, y.max(initial=-np.inf))
             self.reach = float(self.high - self.low)
-        n_slots = len(self.held.values)
-        m, n = len(came) + len(went), len(came)
+        n_slots, m, n = len(self.held.values), len(came) + len(went), len(came)
         self.make_room(0, n_slots + m)
-        nodes = self.nodes
-        n_nodes = len(nodes.link)
-        sets = np.empty(16 * m + 4 * n_slots, np.uint32)
-        sets[:n], sets[n:m] = came, went
-        k, p = self.n_sums, self.n_features
-        visit = Visit(
-            nodes=nodes, held=self.held, job=self.job, scratch=self.scratch, sort=pick_sort_scratch(self.sort, 0), sets=sets,
-            stack=np.empty((n_nodes + 2, 4), np.int64), below=np.empty(n_nodes + 2, np.int64), rows=np.empty(n_slots, np.uint32),
-            other=np.empty(n_slots, np.uint32), tables=np.empty((p, 256, k + 1), np.int64), bounds=np.empty((256, 2)), right=np.empty(257), part=np.empty(256, np.int64), low=np.empty(k + 1, np.int64), high=np.empty(k + 1, np.int64), found=np.empty(256), inmost=np.empty(k, np.int64), here=np.zeros(4, np.int64), visited=np.empty(n_nodes + 2, np.int64), listed=np.empty(n_nodes + 2, np.int64), count=np.zeros(4, np.int64), borders=np.zeros(6, np.int64), reach=self.reach, is_bounded=int(self.is_bounded),
-        )
+        visit = self._new_visit(16 * m + 4 * n_slots)
+        visit.sets[:n], visit.sets[n:m] = came, went
         call_entry(code_for(visit_tree, visit), n, m - n, 0)
         n_listed = int(visit.count[1])
-        self.stats = int(visit.count[0]), n_listed, int(self.nodes.n_rows[visit.listed[:n_listed]].sum()), *visit.count[2:].tolist()
         if n_listed:
             self.listed = visit.listed
             grow_listed(self, n_listed, self.workers)
+
+    def _new_visit(self, n_in_sets: int) -> Visit:
+        n_slots, n_nodes, k = len(self.held.values), len(self.nodes.link), self.n_sums
+        return Visit(
+            nodes=self.nodes,
+            held=self.held,
+            job=self.job,
+            scratch=self.scratch,
+            sort=pick_sort_scratch(self.sort, 0),
+            sets=np.empty(n_in_sets, np.uint32),
+            stack=np.empty((n_nodes + 2, 4), np.int64),
+            below=np.empty(n_nodes + 2, np.int64),
+            rows=np.empty(n_slots, np.uint32),
+            other=np.empty(n_slots, np.uint32),
+            tables=np.empty((self.n_features, N_CODES, k + 1), np.int64),
+            bounds=np.empty((N_CODES, 2)),
+            right=np.empty(N_CODES + 1),
+            part=np.empty(N_CODES, np.int64),
+            found=np.empty(N_CODES),
+            inmost=np.empty(k, np.int64),
+            low=np.empty(k + 1, np.int64),
+            high=np.empty(k + 1, np.int64),
+            visited=np.empty(n_nodes + 2, np.int64),
+            listed=np.empty(n_nodes + 2, np.int64),
+            count=np.zeros(4, np.int64),
+            borders=np.zeros(6, np.int64),
+            here=np.zeros(4, np.int64),
+            reach=self.reach,
+            is_bounded=int(self.is_bounded),
+        )

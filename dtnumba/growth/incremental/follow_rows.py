@@ -41,14 +41,15 @@ class RowTree:
             self._tree = None
             return False
         classes = getattr(outcome, "classes", [])
-        made_for = measure, criterion, settings, len(slots), [known.tolist() for known in classes]
+        made_for = measure, settings, len(slots), [known.tolist() for known in classes]
         is_large = _MOST_CHANGED * (len(came) + len(went)) > slots.n_rows
-        if self._tree is None or is_large or not _are_same(made_for, self._made_for):
+        is_same = made_for == self._made_for and self._tree is not None and _is_same(criterion, self._tree.criterion)
+        if self._tree is None or is_large or not is_same:
             own = spread_out(target, slots)
             limits = limits_of(settings, np.inf)
-            self._tree = FollowedTree(slots.values, slots.held, own, criterion, limits, settings.workers)
+            came, went = slots.counted, np.empty(0, np.int64)
+            self._tree = FollowedTree(slots.values, came, own, criterion, limits, settings.workers)
             self._made_for = made_for
-            came, went = slots.held, np.empty(0, np.int64)
         else:
             update(self._tree.target, target, slots, came)
         self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32))
@@ -57,11 +58,12 @@ class RowTree:
     def trees(self, width: int) -> Trees:
         """Return the tree, of ``width`` numbers a node."""
         assert self._tree is not None
-        return trees_of(self._tree, width)
+        found: Trees = trees_of(self._tree, width)
+        return found
 
 
-def _are_same(one: Any, other: Any) -> bool:
-    if other is None:
-        return False
-    same = one[0] == other[0] and one[2:] == other[2:] and type(one[1]) is type(other[1])
-    return bool(same)
+def _is_same(criterion: Any, other: Any) -> bool:
+    """Tell whether two criteria judge alike."""
+    if criterion is other:
+        return True
+    return type(criterion) is type(other) and all(map(np.array_equal, criterion, other))

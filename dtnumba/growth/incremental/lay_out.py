@@ -47,4 +47,5 @@ def trees_of(tree, width):
     grown[:m, col.FIRST_RIGHT] = 0
     grown[:m, [col.START, col.STOP]] = ends
     growing.numbers[:m, col.GAIN], growing.numbers[:m, col.CUT] = nodes.number[:m, GAIN], nodes.number[:m, THRESHOLD]
-    return finish(growing, tree.target, tree.criterion, Listed(rows), drawn_thresholds, width, tree.workers)
+    own = growing, tree.target, tree.criterion, Listed(rows), drawn_thresholds
+    return finish(*own, width, tree.workers, tree.n_features)

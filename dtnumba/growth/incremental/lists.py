@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: D102
 """The rows that a tree holds: their values, a code of one byte for each, and for each column the rows of every code.
 
 Codes are bins of the values of a column, in their order; which bins is no matter of the tree, only of time.
@@ -9,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.runtime.kernels import inline, kernel, outlined
-from dtnumba.tables.presort import MISSING, NEW, is_missing, key_of, sort_by_key
+from dtnumba.runtime.kernels import inline, outlined
+from dtnumba.tables.cells import cells_of
+from dtnumba.tables.presort import MISSING, NEW, bits_of, is_missing, key_of, sort_by_key
 
 # Fewer rows are sorted by insertion.
 _SHORT = 24
@@ -35,6 +35,32 @@ class Held(NamedTuple):
     first: np.ndarray  # (p, N_CODES) int32: a row of each code, or NOBODY
     after: np.ndarray  # (p, n_slots) int32: the next one of the same code
     before: np.ndarray  # (p, n_slots) int32
+
+
+def held_of(values, rows, squares, square_unit):
+    """Return what a tree holds of slots before any row came, with codes that part some rows evenly."""
+    n, p = values.shape
+    cells, form = bits_of(cells_of(values))
+    edges = np.full((p, N_CODES - 2), np.inf)
+    for c in range(p):
+        seen = values[rows, c]
+        seen = seen[~np.isnan(seen)]
+        if len(seen):
+            found = np.unique(np.quantile(seen, np.arange(1, N_CODES - 1) / (N_CODES - 1), method="lower"))
+            edges[c, : len(found)] = found
+    return Held(
+        values,
+        values.view(cells.flat.dtype),
+        form,
+        np.zeros(n, np.uint8),
+        np.zeros((n, p), np.uint8),
+        squares,
+        square_unit,
+        edges,
+        np.full((p, N_CODES), NOBODY, np.int32),
+        np.zeros((p, n), np.int32),
+        np.zeros((p, n), np.int32),
+    )
 
 
 @inline

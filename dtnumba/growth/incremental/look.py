@@ -1,17 +1,16 @@
 # mypy: ignore-errors
-# ruff: noqa: D102
 """The best cut of a column at a node, from sums by code: only codes that may hold it are looked at row by row.
 
 Of a concave criterion, the spread of a set of rows is at least that of its parts. So a cut between two rows of one code
-leaves at least the spread of the rows of lower codes and of those of higher codes, whichever rows of that code go where.
+leaves at least the spread of the rows of lower codes and of those of higher codes, wherever rows of that code go.
 """
 
 import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN
 from dtnumba.growth.incremental.lists import GOES, MISSING_CODE, key_at, sort_rows
-from dtnumba.growth.incremental.statistics import add_row, spread_of
 from dtnumba.growth.incremental.state import FEATURE, LEFT, MISSING_LEFT, PARENT, THRESHOLD, gather_rows
+from dtnumba.growth.incremental.statistics import add_row, spread_of
 from dtnumba.growth.splitters.candidates import BARREN, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.growth.splitters.scans.scan_rows import scan_order
 from dtnumba.growth.targets.contract import add, around, keep, load, rest, split_gain, split_score, zero
@@ -36,7 +35,9 @@ def is_in(nodes, held, node, row):
     at = np.int64(node)
     while at != 0:
         above = np.int64(nodes.link[at, PARENT])
-        left = goes_left(held, row, nodes.link[above, FEATURE], nodes.number[above, THRESHOLD], nodes.link[above, MISSING_LEFT])
+        left = goes_left(
+            held, row, nodes.link[above, FEATURE], nodes.number[above, THRESHOLD], nodes.link[above, MISSING_LEFT]
+        )
         if left != (at == nodes.link[above, LEFT]):
             return False
         at = above
@@ -105,7 +106,9 @@ def bound_cuts(visit, node, table, spread, least):
                 for k in range(2):
                     low[k] += table[b, k]
                     high[1 - k] += table[b, 1 - k]
-                    corner = spread_of(target, criterion, visit.held, low, seen) + spread_of(target, criterion, visit.held, high, seen)
+                    corner = spread_of(target, criterion, visit.held, low, seen) + spread_of(
+                        target, criterion, visit.held, high, seen
+                    )
                     inside = max(inside, spread - corner)
                     low[k] -= table[b, k]
                     high[1 - k] -= table[b, 1 - k]
@@ -199,7 +202,9 @@ def _lowest_row(visit, node, column, b, n_gathered):
     if n_gathered < 0:
         row = np.int64(held.first[column, b])
         while row >= 0:
-            if (best < 0 or key_at(held, row, column) < key_at(held, best, column)) and is_in(visit.nodes, held, node, row):
+            if (best < 0 or key_at(held, row, column) < key_at(held, best, column)) and is_in(
+                visit.nodes, held, node, row
+            ):
                 best = row
             row = np.int64(held.after[column, row])
         return best

@@ -8,7 +8,7 @@ import numpy as np
 
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.grow_subtree import LikeOthers, add_node, calls_of, kernels_of, new_scratch
-from dtnumba.growth.binary.train import numbers_per_output
+from dtnumba.growth.incremental.move_cut import midpoint_of
 from dtnumba.growth.incremental.state import (
     DEPTH,
     DIRTY,
@@ -19,29 +19,24 @@ from dtnumba.growth.incremental.state import (
     NO_LIST,
     NO_SLOT,
     PARENT,
-    SLOT,
     SHIFT,
+    SLOT,
     THRESHOLD,
-    Nodes,
     new_list,
     take_pair,
 )
 from dtnumba.growth.incremental.statistics import add_row
-from dtnumba.growth.incremental.visit import _midpoint
-from dtnumba.growth.nodes import Job, Subtree, new_growing, with_limits
+from dtnumba.growth.nodes import Job, Subtree, new_growing
 from dtnumba.growth.policies.feature_sampling import AllFeatures
 from dtnumba.growth.splitters.candidates import NOTHING
 from dtnumba.growth.splitters.presorted import Presorted
 from dtnumba.growth.targets.contract import load, n_kept_of, weight_of
-from dtnumba.growth.targets.plain import plain
-from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import call_at, compile_entries
-from dtnumba.runtime.kernels import by_type, entry, inline, kernel, kernel_type
-from dtnumba.runtime.records import address_of, own_copy, replacing, worker_part
+from dtnumba.runtime.kernels import kernel, kernel_type
+from dtnumba.runtime.records import address_of, worker_part
 from dtnumba.runtime.tasks import launch_beside, take_ticket
-from dtnumba.runtime.tiers import chosen
 from dtnumba.tables.cells import cells_of
-from dtnumba.tables.presort import MISSING, NEW, ROW, SortColumns, bits_of, sort_scratch
+from dtnumba.tables.presort import NEW, ROW, SortColumns, bits_of, sort_scratch
 
 _FEW_NODES_A_ROW = 2
 
@@ -131,7 +126,7 @@ def splice(nodes, growing, listed, n_listed, order, values, stack, made):
             pair = take_pair(nodes)
             below = np.float64(values[grown[g, col.LAST_LEFT], feature])
             above = np.float64(values[max(grown[g, col.FIRST_RIGHT], 0), feature])
-            threshold = np.inf if grown[g, col.FIRST_RIGHT] == NOTHING else _midpoint(below, above)
+            threshold = np.inf if grown[g, col.FIRST_RIGHT] == NOTHING else midpoint_of(below, above)
             nodes.number[v, THRESHOLD], nodes.number[v, GAIN] = threshold, growing.numbers[g, col.GAIN]
             link[v, FEATURE], link[v, LEFT], link[v, MISSING_LEFT] = feature, pair, grown[g, col.MISSING_LEFT]
             nodes.place[v, 0] = NO_LIST

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dtnumba.tables.weights import Weights
 
 _LEAST_SLOTS = 64
+_BY_ROW = ("label", "labels", "weights", "moments", "y")  # what targets hold of each row
 
 
 class Slots:
@@ -37,6 +38,7 @@ class Slots:
         self.outcome = np.empty((0, n_outputs), outcome_dtype)
         self.weight = np.empty(0)
         self.ids = np.empty(0, np.int64)
+        self.key = np.empty(0, np.uint64)  # one number of what a row holds: equal rows have equal ones
         self.is_held = np.empty(0, bool)
         self._free = np.empty(0, np.int64)
         self._dropped: list[NDArray[np.int64]] = []
@@ -48,7 +50,12 @@ class Slots:
 
     @property
     def held(self) -> NDArray[np.int64]:
-        """The slots of the rows held that count, in their order."""
+        """The slots of the rows held, ascending."""
+        return np.flatnonzero(self.is_held)
+
+    @property
+    def counted(self) -> NDArray[np.int64]:
+        """The slots of the rows held that have a weight, ascending."""
         return np.flatnonzero(self.is_held & (self.weight > 0.0))
 
     def put(
@@ -61,12 +68,13 @@ class Slots:
         slots, self._free = self._free[:n], self._free[n:]
         self.values[slots], self.outcome[slots], self.ids[slots] = values, outcome, ids
         self.weight[slots] = 1.0 if weight is None else weight
+        self.key[slots] = _keys(values, outcome)
         self.is_held[slots] = True
         self.n_rows += n
         return slots
 
     def drop(self, slots: NDArray[np.int64]) -> None:
-        """Hold the rows in some slots no longer; they stand there until ``release``, as what follows them reads them."""
+        """Hold some rows no longer; they stand there until ``release``, as what follows them reads them."""
         self.is_held[slots] = False
         self._dropped.append(slots)
         self.n_rows -= len(slots)
@@ -79,15 +87,49 @@ class Slots:
         self._free = np.flatnonzero(~self.is_held)
         self.n_rows = int(np.count_nonzero(self.is_held))
 
+    def have_missing(self) -> bool:
+        """Tell whether a row held has a missing value."""
+        return any(bool(np.isnan(column[self.is_held]).any()) for column in self.values.T)
+
     def release(self) -> None:
         """Let rows that come take the slots of those dropped."""
-        self._free = np.concatenate([*self._dropped, self._free])
-        self._dropped.clear()
+        if self._dropped:
+            self._free = np.concatenate([*self._dropped, self._free])
+            self._dropped.clear()
+
+    def find(self, values: NDArray[Any], outcome: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the slots of rows by what they hold, each another one, the oldest first; an error of one not held."""
+        keys, found = _keys(values, outcome), np.empty(len(values), np.int64)
+        n_taken: dict[int, int] = {}  # of rows alike, by the oldest one
+        held = self.held
+        among = held[np.isin(self.key[held], keys)]
+        among = among[np.lexsort((self.ids[among], self.key[among]))]
+        first, last = (np.searchsorted(self.key[among], keys, side=side) for side in ("left", "right"))
+        for i in range(len(keys)):
+            alike = among[first[i] : last[i]]
+            alike = alike[self._are(alike, values[i], outcome[i])]
+            oldest = int(alike[0]) if len(alike) else -1
+            k = n_taken.get(oldest, 0)
+            if k >= len(alike):
+                what = f"is held {k} times, and asked for once more" if k else "was never given, or has gone"
+                raise ValueError(
+                    f"forget: row {i} of X with its y {what}; pass rows as partial_fit had them, or use forget_ids"
+                )
+            n_taken[oldest] = k + 1
+            found[i] = alike[k]
+        return found
+
+    def _are(self, slots: NDArray[np.int64], values: NDArray[Any], outcome: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell which slots hold just this; a missing value is one, and zero has no sign."""
+        own = self.values[slots]
+        is_same: NDArray[np.bool_] = ((own == values) | (np.isnan(own) & np.isnan(values))).all(axis=1)
+        is_same &= (self.outcome[slots] == outcome).all(axis=1)
+        return is_same
 
     def _grow(self, least: int) -> None:
         n = max(_LEAST_SLOTS, least + least // 2)
         before = len(self)
-        for name in ("outcome", "weight", "ids", "is_held"):
+        for name in ("outcome", "weight", "ids", "key", "is_held"):
             old = getattr(self, name)
             new = np.zeros((n, *old.shape[1:]), old.dtype)
             new[:before] = old
@@ -96,6 +138,18 @@ class Slots:
         values[:before] = self.values
         self.values = values
         self._free = np.concatenate([self._free, np.arange(before, n)])
+
+
+def _keys(values: NDArray[Any], outcome: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return a number for each row, the same where rows are: every missing value is one, and zero has no sign."""
+    key = np.full(len(values), 1, np.uint64)
+    for column in [*values.T, *outcome.T]:
+        plain = np.array(column, np.float64) + 0.0
+        plain[np.isnan(plain)] = np.nan
+        key ^= plain.view(np.uint64)
+        key *= np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(29)
+    return key
 
 
 @dataclass(frozen=True)
@@ -124,7 +178,7 @@ def measured(outcome: Labels | Values, weights: Weights, criterion: Any) -> tupl
 def spread_out(target: Any, slots: Slots) -> Any:
     """Return a target of the rows held as one of all slots."""
     held, n, changed = slots.held, len(slots), {}
-    for name in ("label", "weights", "moments", "y"):
+    for name in _BY_ROW:
         rows = getattr(target, name, None)
         if rows is not None and len(rows) == len(held):
             out = np.zeros((n, *rows.shape[1:]), rows.dtype)
@@ -137,7 +191,7 @@ def update(own: Any, target: Any, slots: Slots, came: NDArray[np.int64]) -> None
     """Write what a target of the rows held says of rows that came to one of all slots."""
     held = slots.held
     at = np.searchsorted(held, came)
-    for name in ("label", "weights", "moments", "y"):
+    for name in _BY_ROW:
         rows, there = getattr(target, name, None), getattr(own, name, None)
-        if rows is not None and len(rows) == len(held) and len(there) == len(slots):
+        if rows is not None and there is not None and len(rows) == len(held) and len(there) == len(slots):
             there[came] = rows[at]

@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: D102
 """Nodes and lists of rows that stay between the changes of a tree.
 
 Children lie side by side, as everywhere. A pair that is given up is used again. Every leaf has a list of its rows, in
@@ -37,7 +36,9 @@ class Nodes(NamedTuple):
     free: np.ndarray  # (m,) int32: pairs given up
     pool: np.ndarray  # uint32: the lists
     used: np.ndarray  # (4,) int64
-    tables: np.ndarray  # (n_slots, p, N_CODES, n_sums + 1) int64: of large nodes, sums of the rows of each code, and their number
+    tables: (
+        np.ndarray
+    )  # (n_slots, p, N_CODES, n_sums + 1) int64: of large nodes, sums of the rows of each code, and their number
     inside: np.ndarray  # (n_slots, p, N_CODES) float64: of large nodes, what cuts inside each code can be worth
     lost: np.ndarray  # (n_slots, p) float64: of large nodes, by how much more than SHIFT a column's cuts may have risen
     free_slots: np.ndarray  # (n_slots,) int32
@@ -49,7 +50,7 @@ class Nodes(NamedTuple):
         link[0, FEATURE] = link[0, LEFT] = link[0, PARENT] = col.LEAF
         link[0, SLOT] = NO_SLOT
         place = np.zeros((capacity, 2), np.int64)
-        nodes = cls(
+        return cls(
             link,
             np.zeros((capacity, N_NUMBERS)),
             np.zeros(capacity, np.int64),
@@ -64,7 +65,6 @@ class Nodes(NamedTuple):
             np.zeros((n_slots, p)),
             np.arange(n_slots, dtype=np.int32),
         )
-        return nodes
 
     def with_room(self, capacity):
         """Return the same nodes with room for so many."""

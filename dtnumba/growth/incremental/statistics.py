@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: D102
 """What nodes that follow their rows add up: the statistics of growth, and for numbers squares beside them.
 
 Growth needs no squares to score a cut; how much spread a node has gained, and what rows of one code could gain, are

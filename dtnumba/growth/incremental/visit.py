@@ -12,44 +12,36 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.criteria.contract import NO_GAIN, choose
-from dtnumba.growth import columns as col
-from dtnumba.growth.incremental.ceilings import SLACK, spread_lost
-from dtnumba.growth.incremental.statistics import add_row, spread_of
-from dtnumba.growth.incremental.lists import COMES, GOES, MISSING_CODE, STAYS, Held, code_of, put_in, take_out
-from dtnumba.growth.incremental.look import SORTED_ROWS, bound_cuts, gather, goes_left, is_in, lost_by_side, scan_all, scan_parts
+from dtnumba.growth.incremental.ceilings import spread_lost
+from dtnumba.growth.incremental.lists import COMES, GOES, STAYS, Held, put_in, take_out
+from dtnumba.growth.incremental.look import gather, lost_by_side
+from dtnumba.growth.incremental.move_cut import move_cut
 from dtnumba.growth.incremental.state import (
     DEPTH,
     DIRTY,
     FEATURE,
     GAIN,
     LEFT,
-    MISSING_LEFT,
     N_FREE_SLOTS,
     SHIFT,
     SLOT,
-    THRESHOLD,
     Nodes,
     free_below,
-    gather_rows,
     give_up_table,
     new_list,
 )
+from dtnumba.growth.incremental.statistics import add_row, spread_of
+from dtnumba.growth.incremental.winner import fill_column, look_for_winner, shift_of, weight_of_node
 from dtnumba.growth.nodes import Job, Scratch
-from dtnumba.growth.splitters.candidates import FOUND, NOTHING
 from dtnumba.growth.targets.contract import NoOwn, is_pure, load, weight_of
 from dtnumba.runtime.kernels import by_having, entry, inline, kernel_type, outlined
 from dtnumba.runtime.records import own_copy
 from dtnumba.tables.presort import ROW, SortScratch
 
-# A subtree of which a larger share of the rows would change sides is grown anew.
-_MOST_MOVED = 4
-# A node of at most so many rows is grown anew, too.
+# A node of at most so many rows is grown anew from them whatever changes.
 FEW_ROWS = 16
 # Nodes of so many rows keep their tables.
 KEPT_ROWS = 2048
-# Columns are looked at row by row where they come so near to the best, in rows that go.
-_AHEAD = 4.0
 # Where more rows go, all columns take the bound that holds for all.
 _FEW_GO = 4
 
@@ -98,15 +90,9 @@ class Visit(NamedTuple):
 
 
 @inline
-def _weight_of_node(visit, node):
-    target = visit.job.target
-    return weight_of(target, load(target, visit.nodes.sums[node, : target.n_stats], visit.scratch.work.total))
-
-
-@inline
 def _count_in(visit, node, rows, first, last, sign):
     """Add rows sets[first:last] to the sums of a node, or take them away; to its tables, too, where it keeps them."""
-    nodes, one, target, codes = visit.nodes, visit.scratch.work.left, visit.job.target, visit.held.codes
+    nodes, target, codes = visit.nodes, visit.job.target, visit.held.codes
     sums, slot = nodes.sums[node], nodes.link[node, SLOT]
     for i in range(first, last):
         for k in range(len(sums)):
@@ -147,108 +133,6 @@ def _change_leaf(visit, node, first, border, last):
 
 
 @outlined
-def _fill_column(visit, table, column, n):
-    """Sum up the rows gathered by their codes of a column."""
-    m = table.shape[1] - 1
-    for b in range(table.shape[0]):
-        for k in range(m + 1):
-            table[b, k] = 0
-    for i in range(n):
-        row = np.int64(visit.rows[i])
-        cell = table[visit.held.codes[row, column]]
-        add_row(visit.job.target, visit.held, cell, row)
-        cell[m] += 1
-
-
-@inline
-def _shift_of(nodes, node, column):
-    """Return by how much the cuts of a column may be worth more than when somebody looked."""
-    slot = nodes.link[node, SLOT]
-    return nodes.number[node, SHIFT] + (nodes.lost[slot, column] if slot >= 0 else 0.0)
-
-
-@outlined
-def _look_at(visit, node, column, n, bar, lost):
-    """Look for the best cut of a column if it may be worth ``bar``; return the most that the column is worth."""
-    nodes, out, weight = visit.nodes, visit.scratch.candidates, visit.job.limits.total_weight
-    out.gain[column] = NO_GAIN
-    total = _weight_of_node(visit, node)
-    is_known = visit.job.limits.min_samples_leaf <= 1
-    if n < SORTED_ROWS or visit.is_bounded == 0:
-        gather(visit, node)
-        scan_all(visit, node, column, n)
-        return total * max(out.gain[column], 0.0) if is_known and visit.is_bounded != 0 else np.inf
-    slot = nodes.link[node, SLOT]
-    if slot >= 0:
-        table = nodes.tables[slot, column]
-    else:
-        table = visit.tables[column]
-        _fill_column(visit, table, column, gather(visit, node))
-    spread = spread_of(visit.job.target, visit.job.criterion, visit.held, nodes.sums[node], visit.scratch.work.seen[0])
-    best, sure = bound_cuts(visit, node, table, spread, visit.job.limits.min_samples_leaf)
-    slack = SLACK * (spread + total)
-    bounds, part, some = visit.bounds, visit.part, np.int64(0)
-    remembers = slot >= 0 and is_known
-    shift = _shift_of(nodes, node, column)
-    if remembers:
-        for b in range(MISSING_CODE):
-            bounds[b, 0] = min(bounds[b, 0], nodes.inside[slot, column, b] + shift)
-        best = -np.inf
-        for b in range(MISSING_CODE):
-            best = max(best, bounds[b, 0], bounds[b, 1])
-    if best < bar:
-        return best + slack
-    bar = max(bar - lost, sure) - slack
-    for b in range(MISSING_CODE + 1):
-        part[b] = -1
-        if b < MISSING_CODE and (bounds[b, 0] >= bar or bounds[b, 1] >= bar):
-            part[b] = 0
-            some += table[b, table.shape[1] - 1]
-    visit.count[2] += some
-    visit.count[3] += 1
-    scan_parts(visit, node, column, n, table)
-    if remembers:
-        for b in range(MISSING_CODE):
-            if part[b] >= 0:
-                nodes.inside[slot, column, b] = total * visit.found[b] + slack - shift
-    return max(total * out.gain[column], bar, 0.0) + slack if is_known else best + slack
-
-
-@outlined
-def _look_for_winner(visit, node, n, own):
-    """Fill the candidates of the columns that may win; return the winner, -1 where no column has a cut."""
-    nodes, job, out, p = visit.nodes, visit.job, visit.scratch.candidates, visit.job.n_features
-    weight = _weight_of_node(visit, node)
-    n_listed = 0
-    nodes.ceiling[node, own] = _look_at(visit, node, own, n, -np.inf, 0.0) - _shift_of(nodes, node, own)
-    best = weight * max(out.gain[own], 0.0)
-    bar = best - SLACK * (best + weight)
-    lost = _AHEAD * spread_lost(job.criterion, job.target.unit, weight, visit.reach)
-    for column in range(p):
-        if column != own:
-            out.gain[column] = NO_GAIN
-            shift = _shift_of(nodes, node, column)
-            if nodes.ceiling[node, column] + shift < bar:
-                continue
-            nodes.ceiling[node, column] = _look_at(visit, node, column, n, bar, lost) - shift
-            if out.gain[column] == NO_GAIN:
-                continue
-        visit.scratch.listed[n_listed] = column
-        n_listed += 1
-    winner = np.int64(choose(job.criterion, out.gain, out.information, visit.scratch.listed, n_listed))
-    if not 0 <= winner < n_listed or out.gain[visit.scratch.listed[winner]] == NO_GAIN:
-        return np.int64(-1)
-    return visit.scratch.listed[winner]
-
-
-@inline
-def _midpoint(below, above):
-    """Return the threshold halfway between neighbours, as ``tables.floats.midpoint`` does."""
-    middle = below / 2 + above / 2
-    return below if not (below <= middle < above) or not np.isfinite(middle) else middle
-
-
-@outlined
 def _list_anew(visit, node, n):
     """List a node to be grown anew from the rows gathered; everything below is given up."""
     nodes = visit.nodes
@@ -265,83 +149,6 @@ def _list_anew(visit, node, n):
     nodes.n_rows[node] = n
     visit.listed[visit.count[1]] = node
     visit.count[1] += 1
-
-
-@inline
-def _is_between(held, row, column, low, high):
-    value = held.values[row, column]
-    return low < value <= high
-
-
-@inline
-def _add_moved(visit, at, node, column, low, high, missing):
-    """Add to the sets the rows of a node that were there before and lie between two cuts, or are missing."""
-    held, rows, n_gathered = visit.held, visit.sets, visit.here[3]
-    if n_gathered >= 0:
-        for i in range(n_gathered):
-            row = np.int64(visit.rows[i])
-            value = held.values[row, column]
-            moves = missing if value != value else low < value <= high
-            if moves and held.mark[row] != COMES and at < len(rows):
-                rows[at] = row
-                at += 1
-        return at
-    begin = code_of(held, column, low) if low < high else np.int64(1)
-    end = code_of(held, column, high) if low < high else np.int64(0)
-    for b in range(MISSING_CODE + 1):
-        if begin <= b <= end or (missing and b == MISSING_CODE):
-            row = np.int64(held.first[column, b])
-            while row >= 0:
-                value = held.values[row, column]
-                moves = missing if value != value else low < value <= high
-                if moves and held.mark[row] != COMES and at < len(rows) and is_in(visit.nodes, held, node, row):
-                    rows[at] = row
-                    at += 1
-                row = np.int64(held.after[column, row])
-    return at
-
-
-@outlined
-def _move_cut(visit, node, n, column, first, border, last):
-    """Give a node its new cut of the same column and its children their sets; return where these end.
-
-    -1 where too many rows change sides; the node is as it was then.
-    """
-    nodes, held, rows = visit.nodes, visit.held, visit.sets
-    where = visit.scratch.candidates.where[column]
-    below = np.float64(held.values[where[1], column])
-    above = np.float64(held.values[max(where[2], np.int64(0)), column])
-    threshold = np.inf if where[2] == NOTHING else _midpoint(below, above)
-    missing_left, old = np.int32(where[3]), nodes.number[node, THRESHOLD]
-    old_missing = nodes.link[node, MISSING_LEFT]
-    at = np.int64(last)
-    # Rows that were there before and change sides lie between the two cuts, or are missing.
-    low, high = min(threshold, old), max(threshold, old)
-    at = _add_moved(visit, at, node, column, low, high, missing_left != old_missing)
-    moved = at
-    n_moved = moved - last
-    if n_moved * _MOST_MOVED > n or moved + 2 * n_moved + last - first > len(rows):
-        return np.int64(-1)
-    for side in range(2):  # left, then right
-        is_left = side == 0
-        visit.borders[3 * side] = at
-        # What comes: rows that came to the node and belong here, and those that come from the other side.
-        for i in range(first, border):
-            if goes_left(held, rows[i], column, threshold, missing_left) == is_left:
-                rows[at] = rows[i]
-                at += 1
-        for i in range(last, moved):
-            if goes_left(held, rows[i], column, threshold, missing_left) == is_left:
-                rows[at] = rows[i]
-                at += 1
-        visit.borders[3 * side + 1] = at
-        for i in range(border, moved):
-            if goes_left(held, rows[i], column, old, old_missing) == is_left:
-                rows[at] = rows[i]
-                at += 1
-        visit.borders[3 * side + 2] = at
-    nodes.number[node, THRESHOLD], nodes.link[node, MISSING_LEFT] = threshold, missing_left
-    return at
 
 
 @inline
@@ -382,7 +189,7 @@ def _keep_tables(visit, node, n):
         nodes.link[node, SLOT] = slot
         nodes.inside[slot, :, :], nodes.lost[slot, :] = np.inf, 0.0
         for c in range(visit.job.n_features):
-            _fill_column(visit, nodes.tables[slot, c], c, n)
+            fill_column(visit, nodes.tables[slot, c], c, n)
 
 
 @outlined
@@ -405,10 +212,10 @@ def _change_inner(visit, node, first, border, last, gained):
     reads_rows(job.target, visit, node)
     is_leaf = _stays_leaf(visit, node, n)
     if n > FEW_ROWS and not is_leaf:
-        winner = _look_for_winner(visit, node, n, column)
+        winner = look_for_winner(visit, node, n, column)
         if winner == column:
             nodes.number[node, GAIN] = visit.scratch.candidates.gain[column]
-            end = _move_cut(visit, node, n, column, first, border, last)
+            end = move_cut(visit, node, n, column, first, border, last)
     if end < 0:
         gather(visit, node)
         _list_anew(visit, node, n)
@@ -425,9 +232,9 @@ def _note_lost(visit, node, border, last, lost, gained):
     Columns far from the best take the bound that holds for all.
     """
     nodes, slot = visit.nodes, np.int64(visit.nodes.link[node, SLOT])
-    best = nodes.number[node, GAIN] * _weight_of_node(visit, node)
+    best = nodes.number[node, GAIN] * weight_of_node(visit, node)
     for c in range(visit.job.n_features):
-        if nodes.ceiling[node, c] + _shift_of(nodes, node, c) + gained + lost < best - 4.0 * lost:
+        if nodes.ceiling[node, c] + shift_of(nodes, node, c) + gained + lost < best - 4.0 * lost:
             nodes.lost[slot, c] += lost
             continue
         for i in range(border, last):
@@ -449,13 +256,13 @@ def _visit_node(visit, node, first, border, last):
         mark[rows[i]] = GOES
     # How much spread the node has gained bounds what any cut has.
     gained = -spread_of(target, job.criterion, visit.held, nodes.sums[node], visit.scratch.work.seen[0])
-    weight = _weight_of_node(visit, node)
+    weight = weight_of_node(visit, node)
     _count_in(visit, node, rows, first, border, 1)
-    both = _weight_of_node(visit, node)
+    both = weight_of_node(visit, node)
     _count_in(visit, node, rows, border, last, -1)
     gained += spread_of(target, job.criterion, visit.held, nodes.sums[node], visit.scratch.work.seen[0])
     if last > border:
-        lost = spread_lost(job.criterion, both - _weight_of_node(visit, node), max(both, weight), visit.reach)
+        lost = spread_lost(job.criterion, both - weight_of_node(visit, node), max(both, weight), visit.reach)
         if nodes.link[node, SLOT] < 0 or visit.is_bounded == 0 or last - border > _FEW_GO:
             gained += lost
         else:

@@ -1,0 +1,155 @@
+"""A tree follows its rows: by what came and went where its parameters allow, by a batch fit elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.criteria.classification import CostGini, Entropy
+from dtnumba.criteria.contract import resolve_criterion
+from dtnumba.growth.choose_growth import with_policy
+from dtnumba.growth.incremental.follow_rows import RowTree
+from dtnumba.growth.targets.reach import in_reach
+from dtnumba.prediction.tree_view import TreeView
+from dtnumba.pruners.registry import resolve_pruner
+from dtnumba.tables.labels import read_labels
+from dtnumba.tables.weights import fixed_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from dtnumba.estimators.incremental.held_rows import Change, HeldRows
+
+# Parameters with which what a node does depends on its own rows alone
+_LOCAL: dict[str, Any] = {
+    "splitter": "best",
+    "max_bins": None,
+    "max_leaf_nodes": None,
+    "min_weight_fraction_leaf": 0.0,
+    "min_impurity_decrease": 0.0,
+    "min_significance": None,
+    "validation_fraction": None,
+    "monotonic_cst": None,
+    "interaction_cst": None,
+    "numeric_split": "threshold",
+    "class_weight": None,
+    "priors": None,
+    "costs": None,
+}
+_NOBODY = np.empty(0, np.int64)
+_IDLE_WITHOUT_MISSING = {"branch", "majority", "fractional"}
+
+
+class Follower:
+    """What follows the rows of one tree.
+
+    Parameters
+    ----------
+    rows : HeldRows
+        The rows.
+
+    Attributes
+    ----------
+    learned : function
+        Returns what is learned of the rows, by the names of attributes.
+
+    """
+
+    learned: Callable[[], dict[str, Any]]
+
+    def __init__(self, rows: HeldRows) -> None:
+        self.rows = rows
+        self._tree: RowTree | None = None
+        self._criterion: Any = None
+
+    def follow(self, batch: Any) -> None:
+        """Follow rows that came and went since; ``batch`` is the batch tree, not fitted."""
+        rows, slots = self.rows, self.rows.slots
+        assert slots is not None
+        tree, self._tree = RowTree(slots) if self._tree is None else self._tree, None
+        if not self._may_follow(batch):
+            self._grow_anew(batch)
+            return
+        held = slots.held
+        outcome, weight = rows.outcome(held), rows.weight(held)
+        weights = fixed_weights(weight, len(held))
+        criterion = self._criterion_for(batch.criterion, outcome.kind, weights.total)
+        settings = batch.growth_settings(len(held), rows.n_features, weights.total, 0)
+        settings.check_options(outcome.kind, len(outcome.sizes), criterion)
+        came, went = _in_all(rows.pending)
+        is_near = in_reach(outcome, weights.kept, criterion, settings)[2] == 0
+        if is_near and tree.change(came, went, outcome, weights, criterion, settings):
+            self._tree = tree
+            self.learned = partial(self._followed, tree, batch, outcome, settings)
+        else:
+            self._grow_anew(batch)
+
+    def _criterion_for(self, given: Any, kind: str, total: float) -> Any:
+        """Return the criterion of a fit on rows of some weight."""
+        if self._criterion is not None and self._criterion[0] is given and total <= self._criterion[1]:
+            return self._criterion[2]
+        self._criterion = None
+        n_features = self.rows.n_features
+        found = resolve_criterion(given, kind, total, n_features)
+        if isinstance(found, Entropy) and type(found).__module__ == Entropy.__module__:
+            # A table for twice the weight says the same of all weights there are, and lasts.
+            self._criterion = given, 2.0 * total, resolve_criterion(given, kind, 2.0 * total, n_features)
+            return self._criterion[2]
+        return found
+
+    def _may_follow(self, batch: Any) -> bool:
+        """Tell whether the tree of some parameters can follow its rows."""
+        rows, given = self.rows, vars(batch)
+        if any(given.get(name, local) != local for name, local in _LOCAL.items()) or rows.has_categories:
+            return False
+        if batch.growth_settings(1, rows.n_features, 1.0, 0).n_drawn < rows.n_features:
+            return False
+        if batch.criterion is CostGini or isinstance(batch.criterion, CostGini):
+            return False
+        if given["prune"] is not None and resolve_pruner(given["prune"]).held_out is not None:
+            return False
+        assert rows.slots is not None
+        return batch.missing in {"learned", "error"} or (
+            batch.missing in _IDLE_WITHOUT_MISSING and not rows.slots.have_missing()
+        )
+
+    def _followed(self, tree: RowTree, batch: Any, outcome: Any, settings: Any) -> dict[str, Any]:
+        trees = with_policy(tree.trees(outcome.width), settings.options)
+        learned: dict[str, Any] = batch._learned_from(outcome) | {"max_features_": settings.n_drawn}  # noqa: SLF001  what fit asks
+        if batch.ccp_alpha > 0 or batch.prune:
+            order = self.rows.in_order()
+            trees = batch.finished(trees, self.rows.table(order), self.rows.outcome(order), self.rows.weight(order))
+        learned["tree_"] = TreeView(trees, self.rows.n_features, outcome.sizes)
+        return learned
+
+    def _grow_anew(self, batch: Any) -> None:
+        """Fit the batch tree to all rows."""
+        order = self.rows.in_order()
+        batch.fit(self.rows.table(order), self.rows.outcome(order), self.rows.weight(order))
+        others = {one.name for one in fields(batch)} | {"n_features_in_", "feature_names_in_"}
+        learned = {name: value for name, value in vars(batch).items() if name not in others}
+        self.learned = partial(dict, learned)
+
+
+def _in_all(pending: Sequence[Change]) -> Change:
+    """Return the rows that came and went in all."""
+    if len(pending) == 1:
+        return pending[0]
+    pairs = [(_NOBODY, _NOBODY), *pending]
+    came, went = (np.concatenate(some) for some in zip(*pairs, strict=True))
+    short = np.intersect1d(came, went)  # nobody has seen these
+    return np.setdiff1d(came, short), np.setdiff1d(went, short)
+
+
+def label_lists(classes: Any, model: Any) -> list[NDArray[Any]]:
+    """Return classes that are announced, of each output."""
+    if getattr(model, "_estimator_type", "") != "classifier":
+        raise TypeError(f"classes are those of labels, and {type(model).__name__} learns numbers: leave them out")
+    is_nested = isinstance(classes, (list, tuple)) and len(classes) and isinstance(classes[0], (list, np.ndarray))
+    found = [read_labels(one, len(one), type(model).__name__) for one in (classes if is_nested else [classes])]
+    return [one.classes[0] for one in found]

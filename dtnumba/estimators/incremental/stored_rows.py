@@ -1,0 +1,75 @@
+"""Whether what a file says of rows is what ``HeldRows.stored`` says of some: a file may lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def are_rows(stored: Any, learned: Any) -> bool:
+    """Tell whether what a file says of rows is what ``stored`` says of some; the file may lie."""
+    if not isinstance(stored, dict) or set(stored) != _STORED:
+        return False
+    values, outcome, weight, ids = (stored[name] for name in ("values", "outcome", "weight", "ids"))
+    n, k = len(ids), learned["n_outputs_"]
+    fits = _is_array(values, "f", (n, learned["n_features_in_"])) and values.dtype.itemsize in {4, 8} and n > 0
+    fits = fits and (weight is None or (_is_array(weight, "f", (n,)) and bool(np.isfinite(weight).all())))
+    fits = fits and (weight is None or bool((weight >= 0).all() and (weight > 0).any()))
+    fits = fits and _is_array(ids, "i", (n,)) and bool((np.diff(ids) > 0).all() and ids[0] >= 0)
+    fits = fits and type(stored["n_seen"]) is int and ids[-1] < stored["n_seen"] < 1 << 62
+    fits = fits and _are_columns(stored["columns"], values) and _are_labels(stored, outcome, k)
+    is_outcome = _is_array(outcome, "i" if "classes_" in learned else "f", (n, k)) and outcome.dtype.itemsize == 8
+    return bool(fits and is_outcome and ("classes_" in learned) == bool(stored["labels"]))
+
+
+_STORED = {"values", "outcome", "weight", "ids", "n_seen", "bits", "columns", "labels", "announced"}
+
+
+def _is_array(value: Any, kind: str, shape: tuple[int, ...]) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == kind and value.shape == shape
+
+
+def _are_labels(stored: Any, outcome: Any, n_outputs: int) -> bool:
+    """Tell whether classes of rows are among the labels of each output, and those announced, too; numbers have none."""
+    labels, announced = stored["labels"], stored["announced"]
+    if not isinstance(labels, list) or not isinstance(announced, list) or len(announced) not in {0, len(labels)}:
+        return False
+    if not labels:
+        return bool(np.isfinite(outcome).all())
+    if len(labels) != n_outputs:
+        return False
+    for o, known in enumerate(labels):
+        if not isinstance(known, np.ndarray) or known.ndim != 1 or len(set(known.tolist())) != len(known):
+            return False
+        numbers = np.concatenate([outcome[:, o], announced[o] if announced else np.empty(0, np.int64)])
+        if numbers.dtype != np.int64 or not ((numbers >= 0) & (numbers < len(known))).all():
+            return False
+    return True
+
+
+def _are_columns(stored: Any, values: NDArray[Any]) -> bool:
+    """Tell whether this is what ``GatheredLevels.stored`` says of columns, whose levels the values number."""
+    if not isinstance(stored, list) or len(stored) != values.shape[1]:
+        return False
+    for one, column in zip(stored, values.T, strict=True):
+        if isinstance(one, dict) and set(one) == {"number"}:
+            continue
+        if not isinstance(one, dict) or set(one) != {"met", "order", "is_ordered"}:
+            return False
+        if type(one["is_ordered"]) is not bool:
+            return False
+        lists = [one["met"]] if one["order"] is None else [one["met"], one["order"]]
+        if not all(isinstance(known, np.ndarray) and known.ndim == 1 for known in lists):
+            return False
+        if any(len(set(known.tolist())) != len(known) for known in lists):
+            return False
+        there = column[~np.isnan(column)]
+        if not ((there >= 0) & (there < len(one["met"])) & (there == np.floor(there))).all():
+            return False
+        if one["order"] is not None and not set(one["met"].tolist()) <= set(one["order"].tolist()):
+            return False
+    return True

@@ -1,0 +1,104 @@
+"""The tree of a stream behind an estimator: nobody keeps its rows; levels and classes go by the order they came in."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dtnumba.criteria.contract import resolve_criterion
+from dtnumba.growth.hoeffding.stream_tree import StreamOptions, StreamTree
+from dtnumba.prediction.tree_view import TreeView
+from dtnumba.tables.cells import values_of
+from dtnumba.tables.labels import read_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dtnumba.estimators.incremental.held_rows import HeldRows
+    from dtnumba.tables.table import Table
+
+# Parameters of batch trees that the tree of a stream knows, too
+_KNOWN = {"criterion", "max_depth", "categorical_features", "n_jobs", "random_state"}
+_DEEPEST = 1000
+_DRIFT_DELTA = 0.002
+
+
+def refuse_of_batches(model: Any) -> None:
+    """Raise where a parameter is set that only a tree of rows held heeds."""
+    for one in fields(model._batch):  # noqa: SLF001  its class
+        value = vars(model)[one.name]
+        if one.name not in _KNOWN and value is not one.default and value != one.default:
+            raise ValueError(
+                f"approximate=True keeps no rows, and {one.name}={value!r} asks for them: leave it at {one.default!r}, "
+                "or use approximate=False"
+            )
+
+
+def learned_stream(
+    model: Any, rows: HeldRows, stream: StreamTree | None, given: tuple[Any, Any, Any], announced: Any
+) -> StreamTree:
+    """Learn rows as passed by the caller; return what knows them."""
+    came = rows.read(given[0], given[1], given[2], model)
+    if came.outcome.shape[1] > 1:
+        raise ValueError(f"approximate=True learns one output, and y has {came.outcome.shape[1]}: fit a model for each")
+    rows.note(came)
+    if announced is not None:
+        rows.announce(announced)
+    labels = rows.met()[1]
+    n_classes = len(labels[0]) if labels else 0
+    if stream is None:
+        kind = "classes" if n_classes else "numbers"
+        criterion = resolve_criterion(model.criterion, kind, float(len(came.values)), rows.n_features)
+        stream = StreamTree(rows.n_met(), n_classes, criterion, _options_of(model))
+    stream.widen(rows.n_met(), n_classes)
+    counts = slice(None) if came.weight is None else came.weight > 0.0
+    values, weight = np.ascontiguousarray(came.values[counts], np.float64), came.weight
+    stream.learn(values, came.outcome[counts, 0].astype(np.float64), None if weight is None else weight[counts])
+    rows.n_seen += len(came.values)
+    return stream
+
+
+def _options_of(model: Any) -> StreamOptions:
+    return StreamOptions(
+        delta=float(model.delta),
+        tie_threshold=float(model.tie_threshold),
+        grace_period=float(model.grace_period),
+        reconsider=bool(model.reconsider),
+        max_depth=_DEEPEST if model.max_depth is None else int(model.max_depth),
+        answers=model.leaf_prediction,
+        drift_delta=_DRIFT_DELTA if model.drift == "handled" else 0.0,
+    )
+
+
+def settled_stream(stream: StreamTree, rows: HeldRows, model: Any) -> dict[str, Any]:
+    """Return what is learned, by the names of attributes: levels and classes in their order."""
+    found, labels = rows.met()
+    places = [None if one is None else one.astype(np.int64) for one in found.places] or None
+    learned: dict[str, Any] = {"n_outputs_": 1}
+    order = None
+    if labels:
+        coded = read_labels(labels[0], len(labels[0]), type(model).__name__)
+        order = coded.codes[:, 0].astype(np.int64)
+        learned |= model._learned_from(coded)  # noqa: SLF001  what fit asks
+    learned["_class_order"] = order
+    if found.levels is not None:
+        learned["categories_"] = list(found.levels)
+    sizes = [1] if order is None else [len(order)]
+    learned["tree_"] = TreeView(stream.trees(places, order), rows.n_features, sizes)
+    return learned
+
+
+def stream_shares(model: Any, table: Table) -> NDArray[np.float64]:
+    """Return the share of each class that the leaves of a stream's tree give rows."""
+    held, stream, order = (vars(model)[name] for name in ("_held_rows", "_stream", "_class_order"))
+    assert table.cells is not None
+    values = np.array(values_of(table.cells), np.float64)
+    for j, place in enumerate(held.met()[0].places):
+        if place is not None:  # levels by the numbers under which they were met
+            known = ~np.isnan(values[:, j])
+            values[known, j] = np.argsort(place)[values[known, j].astype(np.int64)]
+    shares = np.empty((len(values), len(order)))
+    shares[:, order] = stream.shares(values)
+    return shares
