@@ -22,21 +22,21 @@ Change = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 _FEW = 8  # so many rows are looked for one by one, more by sorting
 
 
-class Known(NamedTuple):
+class MetLabels(NamedTuple):
     """The labels of an output that were met, in the order in which they were."""
 
     numbers: dict[Any, int]
     labels: NDArray[Any]
 
-    def with_others(self, labels: NDArray[Any]) -> tuple[Known, NDArray[np.int64]]:
+    def with_others(self, labels: NDArray[Any]) -> tuple[MetLabels, NDArray[np.int64]]:
         """Return the same with labels that may be new, and the numbers of these."""
         numbers = dict(self.numbers)
         found = np.array([numbers.setdefault(value, len(numbers)) for value in labels.tolist()], np.int64)
         new = labels[found >= len(self.numbers)]
-        return Known(numbers, _joined(self.labels, new)), found
+        return MetLabels(numbers, _joined(self.labels, new)), found
 
 
-_NO_LABELS = Known({}, np.empty(0))
+_NO_LABELS = MetLabels({}, np.empty(0))
 
 
 def _joined(labels: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
@@ -58,7 +58,7 @@ class Came(NamedTuple):
     names: NDArray[np.object_] | None
     bits: Any  # of the floats that the caller passed
     gathered: GatheredLevels
-    classes: list[Known]  # by output; empty of numbers
+    classes: list[MetLabels]  # by output; empty of numbers
 
 
 class HeldRows:
@@ -83,7 +83,7 @@ class HeldRows:
         self._bits: Any = None
         self._shape: tuple[int, int] | None = None  # columns of the table and of the target, once rows came
         self._gathered = GatheredLevels(categorical_features, caller)
-        self._classes: list[Known] = []
+        self._classes: list[MetLabels] = []
         self._announced: list[NDArray[np.int64]] = []
 
     @property

@@ -13,14 +13,14 @@ from dtnumba.growth.hoeffding.stream import (
     BY_MAJORITY,
     FEATURE,
     LEFT,
-    MISSING_CHILD,
-    N_CHILDREN,
-    SLOT,
+    MISSING_BRANCH,
+    N_BRANCHES,
+    SEEN_AT,
     THRESHOLD,
 )
 from dtnumba.runtime.kernels import inline, kernel
 
-MAJORITY, BAYES, ADAPTIVE = 0, 1, 2
+SAY_MAJORITY, SAY_BAYES, SAY_ADAPTIVE = 0, 1, 2
 _LEAST_VARIANCE = 1e-12
 
 
@@ -39,11 +39,11 @@ def child_of(stream, node, row):
     """Return the child of an inner node that a row goes to."""
     link = stream.link[node]
     value = row[link[FEATURE]]
-    side = np.int64(link[MISSING_CHILD])
+    side = np.int64(link[MISSING_BRANCH])
     if value == value:
         if stream.columns.n_levels[link[FEATURE]] == 0:
             side = np.int64(0 if value <= stream.number[node, THRESHOLD] else 1)
-        elif value < link[N_CHILDREN]:
+        elif value < link[N_BRANCHES]:
             side = np.int64(value)
     return np.int64(link[LEFT]) + side
 
@@ -51,15 +51,15 @@ def child_of(stream, node, row):
 @inline
 def says_bayes(stream, node, way):
     """Tell whether a leaf answers by naive Bayes."""
-    if way == MAJORITY or stream.link[node, SLOT] < 0:
+    if way == SAY_MAJORITY or stream.link[node, SEEN_AT] < 0:
         return False
-    return way == BAYES or stream.number[node, BY_BAYES] > stream.number[node, BY_MAJORITY]
+    return way == SAY_BAYES or stream.number[node, BY_BAYES] > stream.number[node, BY_MAJORITY]
 
 
 @inline
 def bayes(stream, node, row, out):
     """Write the logarithms of the joint shares of a row and each class to out."""
-    slot, columns, sums = stream.link[node, SLOT], stream.columns, stream.sums[node]
+    slot, columns, sums = stream.link[node, SEEN_AT], stream.columns, stream.sums[node]
     for k in range(len(out)):
         out[k] = math.log(sums[k]) if sums[k] > 0.0 else -math.inf
         if sums[k] <= 0.0:

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from dtnumba.criteria.contract import impurity_of
-from dtnumba.growth.hoeffding.stream import FEATURE, SLOT
+from dtnumba.growth.hoeffding.stream import FEATURE, SEEN_AT
 from dtnumba.runtime.kernels import by_class, inline, outlined
 
 NO_TEST = -1
@@ -97,7 +97,7 @@ def best_tests(stream, criterion, node, scratch, out):
 
     Gains are in weight times impurity. A column's second best test is no rival: a column is compared with others.
     """
-    columns, slot = stream.columns, stream.link[node, SLOT]
+    columns, slot = stream.columns, stream.link[node, SEEN_AT]
     out[0] = out[3] = out[4] = 0.0
     out[1] = out[2] = NO_TEST
     for c in range(len(columns.place)):

@@ -15,7 +15,7 @@ from dtnumba.runtime.kernels import inline, outlined
 _SIZES, _BUCKETS = 32, 6  # bucket sizes 1, 2, 4, ...; so many of one size, then two become one
 _EVERY, _LEAST = 32, 5  # losses between two looks; fewest losses of a part
 # Columns of Windows.total
-WIDTH, SUM, SQUARES, TICKS = range(4)
+N_LOSSES, SUM, SQUARES, TICKS = range(4)
 
 
 class Windows(NamedTuple):
@@ -51,10 +51,10 @@ def _drop(windows, w, size, k):
 @outlined
 def _enter(windows, w, loss):
     total = windows.total[w]
-    if total[WIDTH] > 0.0:
-        away = loss - total[SUM] / total[WIDTH]
-        total[SQUARES] += total[WIDTH] * away * away / (total[WIDTH] + 1.0)
-    total[WIDTH] += 1.0
+    if total[N_LOSSES] > 0.0:
+        away = loss - total[SUM] / total[N_LOSSES]
+        total[SQUARES] += total[N_LOSSES] * away * away / (total[N_LOSSES] + 1.0)
+    total[N_LOSSES] += 1.0
     total[SUM] += loss
     n = windows.n_buckets[w, 0]
     windows.sums[w, 0, n, 0], windows.sums[w, 0, n, 1] = loss, 0.0
@@ -78,11 +78,12 @@ def _drop_oldest(windows, w):
         size -= 1
     total, each = windows.total[w], 2.0**size
     loss, squares = windows.sums[w, size, 0, 0], windows.sums[w, size, 0, 1]
-    total[WIDTH] -= each
+    total[N_LOSSES] -= each
     total[SUM] -= loss
-    if total[WIDTH] > 0.0:
-        away = loss / each - total[SUM] / total[WIDTH]
-        total[SQUARES] = max(total[SQUARES] - squares - each * total[WIDTH] * away * away / (each + total[WIDTH]), 0.0)
+    if total[N_LOSSES] > 0.0:
+        away = loss / each - total[SUM] / total[N_LOSSES]
+        between = each * total[N_LOSSES] * away * away / (each + total[N_LOSSES])
+        total[SQUARES] = max(total[SQUARES] - squares - between, 0.0)
     _drop(windows, w, size, 1)
 
 
@@ -90,15 +91,15 @@ def _drop_oldest(windows, w):
 def _has_changed(windows, w, delta):
     """Tell whether an older and a newer part of a window differ."""
     total, n_old, old = windows.total[w], 0.0, 0.0
-    if total[WIDTH] < 2.0 * _LEAST:
+    if total[N_LOSSES] < 2.0 * _LEAST:
         return False
-    chance = math.log(2.0 * math.log(total[WIDTH]) / delta)
-    variance = total[SQUARES] / total[WIDTH]
+    chance = math.log(2.0 * math.log(total[N_LOSSES]) / delta)
+    variance = total[SQUARES] / total[N_LOSSES]
     for size in range(_SIZES - 1, -1, -1):
         for i in range(windows.n_buckets[w, size]):
             n_old += 2.0**size
             old += windows.sums[w, size, i, 0]
-            n_new = total[WIDTH] - n_old
+            n_new = total[N_LOSSES] - n_old
             if n_old >= _LEAST and n_new >= _LEAST:
                 m = 1.0 / (n_old - _LEAST + 1.0) + 1.0 / (n_new - _LEAST + 1.0)
                 margin = math.sqrt(2.0 * m * variance * chance) + 2.0 / 3.0 * chance * m
@@ -113,12 +114,12 @@ def see_loss(windows, w, loss, delta):
     _enter(windows, w, loss)
     total = windows.total[w]
     total[TICKS] += 1.0
-    if np.int64(total[TICKS]) % _EVERY != 0 or total[WIDTH] < 2 * _EVERY:
+    if np.int64(total[TICKS]) % _EVERY != 0 or total[N_LOSSES] < 2 * _EVERY:
         return 0.0
-    before, changed = total[SUM] / total[WIDTH], False
+    before, changed = total[SUM] / total[N_LOSSES], False
     while _has_changed(windows, w, delta):
         _drop_oldest(windows, w)
         changed = True
     if not changed:
         return 0.0
-    return 1.0 if total[SUM] / total[WIDTH] > before else -1.0
+    return 1.0 if total[SUM] / total[N_LOSSES] > before else -1.0

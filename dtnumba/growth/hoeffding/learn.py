@@ -11,23 +11,23 @@ from dtnumba.growth.hoeffding.best_tests import best_tests, hoeffding_bound, is_
 from dtnumba.growth.hoeffding.drift import Windows, clear, see_loss
 from dtnumba.growth.hoeffding.points import see_value
 from dtnumba.growth.hoeffding.stream import (
+    BEST_GAIN,
     BY_BAYES,
     BY_MAJORITY,
-    DEPTH,
     FEATURE,
-    GAIN,
     LEAF,
     LEFT,
-    MISSING_CHILD,
-    N_CHILDREN,
-    N_FREE_SLOTS,
+    MISSING_BRANCH,
+    N_BRANCHES,
+    N_FREE,
     N_POINTS,
     N_REPLACED,
     N_SPLITS,
     NEXT_NODE,
     NO_SLOT,
-    SEEN,
-    SLOT,
+    SEEN_AT,
+    SEEN_WEIGHT,
+    STREAM_DEPTH,
     THRESHOLD,
     TRIED,
     Stream,
@@ -90,7 +90,7 @@ reach_of = by_class(is_for_numbers, _number_reach, _class_reach)
 @outlined
 def _see_row(learning, node, row, y, weight):
     """Enter a row into what a node saw."""
-    stream, slot, columns = learning.stream, learning.stream.link[node, SLOT], learning.stream.columns
+    stream, slot, columns = learning.stream, learning.stream.link[node, SEEN_AT], learning.stream.columns
     for c in range(len(columns.place)):
         value, place = row[c], columns.place[c]
         if value != value:
@@ -113,29 +113,29 @@ def _see_row(learning, node, row, y, weight):
         else:
             for k in range(len(learning.row_sums)):
                 stream.level_mass[slot, place + np.int64(value), k] += learning.row_sums[k]
-    stream.number[node, SEEN] += weight
+    stream.number[node, SEEN_WEIGHT] += weight
 
 
 @outlined
 def _give_slot(stream, node):
     """Give a node a clean slot, where one is left."""
-    stream.link[node, SLOT] = NO_SLOT
-    if stream.used[N_FREE_SLOTS] > 0:
-        stream.used[N_FREE_SLOTS] -= 1
-        slot = np.int64(stream.free[stream.used[N_FREE_SLOTS]])
+    stream.link[node, SEEN_AT] = NO_SLOT
+    if stream.used[N_FREE] > 0:
+        stream.used[N_FREE] -= 1
+        slot = np.int64(stream.free[stream.used[N_FREE]])
         stream.n_points[slot, :] = 0
         stream.moments[slot, :, :, :] = 0.0
         stream.level_mass[slot, :, :] = 0.0
-        stream.link[node, SLOT] = slot
+        stream.link[node, SEEN_AT] = slot
 
 
 @outlined
 def _free_slot(stream, node):
-    slot = stream.link[node, SLOT]
+    slot = stream.link[node, SEEN_AT]
     if slot >= 0:
-        stream.free[stream.used[N_FREE_SLOTS]] = slot
-        stream.used[N_FREE_SLOTS] += 1
-        stream.link[node, SLOT] = NO_SLOT
+        stream.free[stream.used[N_FREE]] = slot
+        stream.used[N_FREE] += 1
+        stream.link[node, SEEN_AT] = NO_SLOT
 
 
 @outlined
@@ -145,36 +145,36 @@ def _free_below(stream, node):
         return
     first, last = np.int64(stream.link[node, LEFT]), np.int64(stream.used[NEXT_NODE])
     # Descendants have larger numbers than their parents: those of the node are marked on the way up.
-    mark = stream.link[node, DEPTH]
-    for child in range(first, first + stream.link[node, N_CHILDREN]):
-        stream.link[child, DEPTH] = -1 - stream.link[child, DEPTH]
+    mark = stream.link[node, STREAM_DEPTH]
+    for child in range(first, first + stream.link[node, N_BRANCHES]):
+        stream.link[child, STREAM_DEPTH] = -1 - stream.link[child, STREAM_DEPTH]
     for at in range(first, last):
-        if stream.link[at, DEPTH] < 0:
+        if stream.link[at, STREAM_DEPTH] < 0:
             _free_slot(stream, at)
             if stream.link[at, FEATURE] >= 0:
                 below = np.int64(stream.link[at, LEFT])
-                for child in range(below, below + stream.link[at, N_CHILDREN]):
-                    stream.link[child, DEPTH] = -1 - stream.link[child, DEPTH]
+                for child in range(below, below + stream.link[at, N_BRANCHES]):
+                    stream.link[child, STREAM_DEPTH] = -1 - stream.link[child, STREAM_DEPTH]
             stream.link[at, FEATURE] = LEAF
-    stream.link[node, DEPTH] = mark
+    stream.link[node, STREAM_DEPTH] = mark
 
 
 @outlined
 def _split(learning, node, column, point):
     """Give a node children by a test of a column; what it says of each is what it saw."""
-    stream, slot, columns = learning.stream, learning.stream.link[node, SLOT], learning.stream.columns
+    stream, slot, columns = learning.stream, learning.stream.link[node, SEEN_AT], learning.stream.columns
     n, place = np.int64(columns.n_levels[column]), columns.place[column]
     n_children = n if n > 0 else np.int64(2)
     first = np.int64(stream.used[NEXT_NODE])
     stream.used[NEXT_NODE] += n_children
     link = stream.link[node]
-    link[FEATURE], link[LEFT], link[N_CHILDREN] = column, first, n_children
-    stream.number[node, GAIN] = learning.tests[0] / stream.number[node, SEEN]
+    link[FEATURE], link[LEFT], link[N_BRANCHES] = column, first, n_children
+    stream.number[node, BEST_GAIN] = learning.tests[0] / stream.number[node, SEEN_WEIGHT]
     for child in range(first, first + n_children):
-        stream.link[child, FEATURE], stream.link[child, SLOT], stream.link[child, DEPTH] = (
+        stream.link[child, FEATURE], stream.link[child, SEEN_AT], stream.link[child, STREAM_DEPTH] = (
             LEAF,
             NO_SLOT,
-            link[DEPTH] + 1,
+            link[STREAM_DEPTH] + 1,
         )
         for k in range(stream.number.shape[1]):
             stream.number[child, k] = 0.0
@@ -201,9 +201,9 @@ def _split(learning, node, column, point):
         if weight_of(learning.criterion, stream.sums[child]) > weight_of(learning.criterion, stream.sums[heaviest]):
             heaviest = child
         _give_slot(stream, child)
-        if learning.drift_delta > 0.0 and stream.link[child, SLOT] >= 0:
-            clear(learning.windows, stream.link[child, SLOT])
-    link[MISSING_CHILD] = heaviest - first
+        if learning.drift_delta > 0.0 and stream.link[child, SEEN_AT] >= 0:
+            clear(learning.windows, stream.link[child, SEEN_AT])
+    link[MISSING_BRANCH] = heaviest - first
     stream.used[N_SPLITS] += 1
 
 
@@ -214,7 +214,7 @@ def _forget(learning, node):
     _free_below(stream, node)
     stream.used[N_REPLACED] += stream.link[node, FEATURE] >= 0
     stream.link[node, FEATURE] = LEAF
-    clear(learning.windows, stream.link[node, SLOT])
+    clear(learning.windows, stream.link[node, SEEN_AT])
     _free_slot(stream, node)
     _give_slot(stream, node)
     for k in range(stream.sums.shape[1]):
@@ -246,10 +246,10 @@ _exceeds = by_class(is_for_numbers, _number_exceeds, _class_exceeds)
 @outlined
 def _try_node(learning, node):
     """Split a leaf whose best test is better by more than chance; replace the test of a node likewise."""
-    stream, tests, seen = learning.stream, learning.tests, learning.stream.number[node, SEEN]
+    stream, tests, seen = learning.stream, learning.tests, learning.stream.number[node, SEEN_WEIGHT]
     stream.number[node, TRIED] = seen
     is_leaf = stream.link[node, FEATURE] < 0
-    if is_leaf and stream.link[node, DEPTH] >= learning.max_depth:
+    if is_leaf and stream.link[node, STREAM_DEPTH] >= learning.max_depth:
         return
     best_tests(stream, learning.criterion, node, learning.scratch, tests)
     if tests[1] < 0.0 or tests[0] <= 1e-12 * seen:
@@ -275,7 +275,7 @@ def _class_answer(criterion, learning, node, row, y, weight):
     majority = largest(stream.sums[node])
     loss_m = 0.0 if majority == np.int64(y) else 1.0
     loss = loss_m
-    if learning.way > 0 and stream.link[node, SLOT] >= 0:
+    if learning.way > 0 and stream.link[node, SEEN_AT] >= 0:
         bayes(stream, node, row, learning.joint)
         loss_b = 0.0 if largest(learning.joint) == np.int64(y) else 1.0
         loss = loss_b if says_bayes(stream, node, learning.way) else loss_m
@@ -319,20 +319,20 @@ def learn_rows(learning, first, last, _):
             node = own.path[d]
             for k in range(len(own.row_sums)):
                 stream.sums[node, k] += own.row_sums[k]
-            if stream.link[node, SLOT] >= 0:
+            if stream.link[node, SEEN_AT] >= 0:
                 _see_row(own, node, row, y, weight)
         if own.drift_delta > 0.0:
             for d in range(depth):
                 node = own.path[d]
-                slot = np.int64(stream.link[node, SLOT])
+                slot = np.int64(stream.link[node, SEEN_AT])
                 if slot >= 0 and see_loss(own.windows, slot, own.errors[i], own.drift_delta) > 0.0:
                     _forget(own, node)
                     depth = d
                     break
         for d in range(depth):
             node = own.path[d]
-            is_due = stream.number[node, SEEN] - stream.number[node, TRIED] >= own.grace_period
-            if stream.link[node, SLOT] >= 0 and is_due:
+            is_due = stream.number[node, SEEN_WEIGHT] - stream.number[node, TRIED] >= own.grace_period
+            if stream.link[node, SEEN_AT] >= 0 and is_due:
                 before = stream.used[N_REPLACED]
                 _try_node(own, node)
                 if stream.used[N_REPLACED] != before:

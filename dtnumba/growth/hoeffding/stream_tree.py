@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.growth.hoeffding import stream as st
-from dtnumba.growth.hoeffding.answer import ADAPTIVE, BAYES, MAJORITY, answer_rows
+from dtnumba.growth.hoeffding.answer import SAY_ADAPTIVE, SAY_BAYES, SAY_MAJORITY, answer_rows
 from dtnumba.growth.hoeffding.drift import Windows
 from dtnumba.growth.hoeffding.learn import Learning, learn_rows
 from dtnumba.growth.hoeffding.stream import Stream
@@ -17,7 +17,7 @@ from dtnumba.trees.layout import LEAF, NO_MAP, Trees, starts_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-WAYS = {"majority": MAJORITY, "naive_bayes": BAYES, "adaptive": ADAPTIVE}
+WAYS = {"majority": SAY_MAJORITY, "naive_bayes": SAY_BAYES, "adaptive": SAY_ADAPTIVE}
 _DEEPEST = 1000  # of a tree whose depth nothing limits
 
 
@@ -56,8 +56,8 @@ class StreamTree:
         n_sums = n_classes or 3
         self.stream = Stream.new(256, options.max_slots, n_sums, n_classes, self.n_levels)
         self.windows = Windows.new(options.max_slots if options.drift_delta > 0.0 else 0)
-        self.stream.link[0, st.SLOT] = self.stream.free[options.max_slots - 1]
-        self.stream.used[st.N_FREE_SLOTS] -= 1
+        self.stream.link[0, st.SEEN_AT] = self.stream.free[options.max_slots - 1]
+        self.stream.used[st.N_FREE] -= 1
         self.drifts: list[int] = []
         self.n_seen = 0
 
@@ -89,7 +89,7 @@ class StreamTree:
                 grace_period=options.grace_period,
                 reconsiders=int(options.reconsider),
                 max_depth=depth,
-                way=WAYS[options.answers] if self.n_classes else MAJORITY,
+                way=WAYS[options.answers] if self.n_classes else SAY_MAJORITY,
             )
             learned = call_entry(code_for(learn_rows, learning), done, n, 0)
             done += learned
@@ -125,7 +125,7 @@ class StreamTree:
             node = stack.pop()
             if link[node, st.FEATURE] >= 0:
                 first = int(link[node, st.LEFT])
-                children = list(range(first, first + int(link[node, st.N_CHILDREN])))
+                children = list(range(first, first + int(link[node, st.N_BRANCHES])))
                 order += children
                 stack += reversed(children)
         return np.array(order, np.int64)
@@ -170,13 +170,13 @@ class StreamTree:
         link, sums, m = stream.link[order], stream.sums[order], len(order)
         inner = link[:, st.FEATURE] >= 0
         left = np.where(inner, number[np.maximum(link[:, st.LEFT], 0)], LEAF).astype(np.int32)
-        right = np.where(inner, left + link[:, st.N_CHILDREN] - 1, LEAF).astype(np.int32)
+        right = np.where(inner, left + link[:, st.N_BRANCHES] - 1, LEAF).astype(np.int32)
         feature = np.where(inner, link[:, st.FEATURE], LEAF).astype(np.int32)
         has_map = inner & (self.n_levels[np.maximum(feature, 0)] > 0)
-        missing = np.where(has_map, link[:, st.MISSING_CHILD], link[:, st.MISSING_CHILD] == 0)
+        missing = np.where(has_map, link[:, st.MISSING_BRANCH], link[:, st.MISSING_BRANCH] == 0)
         maps, lengths = [], np.zeros(m, np.int64)
         for i in np.flatnonzero(has_map):
-            n, place = int(link[i, st.N_CHILDREN]), None if places is None else places[int(feature[i])]
+            n, place = int(link[i, st.N_BRANCHES]), None if places is None else places[int(feature[i])]
             branch = np.arange(n, dtype=np.int32)
             if place is not None:
                 branch = np.full(int(place.max()) + 1, -1, np.int32)
@@ -217,5 +217,5 @@ class StreamTree:
             np.rint(weight).astype(np.int64),
             weight,
             impurity,
-            np.where(inner, stream.number[order, st.GAIN], 0.0),
+            np.where(inner, stream.number[order, st.BEST_GAIN], 0.0),
         )

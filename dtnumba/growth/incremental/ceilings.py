@@ -14,7 +14,7 @@ import math
 from dtnumba.runtime.kernels import by_type
 
 # Gains are rounded: columns that come so near are looked at.
-SLACK = 1e-7
+GAIN_SLACK = 1e-7
 
 
 def _unknown(criterion, weight, total, reach):

@@ -10,10 +10,10 @@ from dtnumba.criteria.contract import bounds_spread
 from dtnumba.growth.binary.grow_subtree import LikeOthers, new_scratch
 from dtnumba.growth.binary.train import numbers_per_output
 from dtnumba.growth.incremental.lists import N_CODES, held_of
+from dtnumba.growth.incremental.node_sums import squares_of, whole_squares
 from dtnumba.growth.incremental.regrow import grow_listed
-from dtnumba.growth.incremental.state import NEXT_NODE, NEXT_PLACE, Nodes, compact
-from dtnumba.growth.incremental.statistics import squares_of, whole_squares
-from dtnumba.growth.incremental.visit import Listed, Visit, visit_tree
+from dtnumba.growth.incremental.state import NEXT_NODE, NEXT_PLACE, FollowedNodes, compact
+from dtnumba.growth.incremental.visit import Listed, NodeVisit, visit_tree
 from dtnumba.growth.nodes import Job, new_growing
 from dtnumba.growth.policies.feature_sampling import AllFeatures
 from dtnumba.growth.targets.contract import n_kept_of
@@ -52,7 +52,7 @@ class FollowedTree:
         self.low, self.high, self.reach = np.inf, -np.inf, 1.0
         has_spread = not hasattr(target, "moments") or target.moments.shape[1] == 1
         self.is_bounded = bounds_spread(criterion) and has_spread
-        self.nodes = Nodes.new(1024, self.n_sums, p, 4096, 4 + n_slots // 512)
+        self.nodes = FollowedNodes.new(1024, self.n_sums, p, 4096, 4 + n_slots // 512)
         self.listed = np.empty(1024, np.int64)
         self.root_of, self.side = np.empty(n_slots, np.int32), np.empty(n_slots, np.uint8)
         growing = new_growing(1, n_kept_of(target), 1, False, False)
@@ -88,9 +88,9 @@ class FollowedTree:
             self.listed = visit.listed
             grow_listed(self, n_listed, self.workers)
 
-    def _new_visit(self, n_in_sets: int) -> Visit:
+    def _new_visit(self, n_in_sets: int) -> NodeVisit:
         n_slots, n_nodes, k = len(self.held.values), len(self.nodes.link), self.n_sums
-        return Visit(
+        return NodeVisit(
             nodes=self.nodes,
             held=self.held,
             job=self.job,

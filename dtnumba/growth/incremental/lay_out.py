@@ -5,7 +5,7 @@ import numpy as np
 
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.to_trees import drawn_thresholds, finish
-from dtnumba.growth.incremental.state import FEATURE, GAIN, LEFT, MISSING_LEFT, NEXT_NODE, THRESHOLD
+from dtnumba.growth.incremental.state import BEST_GAIN, FEATURE, LEFT, MISSING_LEFT, NEXT_NODE, THRESHOLD
 from dtnumba.growth.incremental.visit import Listed
 from dtnumba.growth.nodes import new_growing
 from dtnumba.runtime.kernels import kernel
@@ -46,6 +46,7 @@ def trees_of(tree, width):
     grown[:m, col.MISSING_LEFT], grown[:m, col.SLOT] = link[:, MISSING_LEFT], col.NO_SLOT
     grown[:m, col.FIRST_RIGHT] = 0
     grown[:m, [col.START, col.STOP]] = ends
-    growing.numbers[:m, col.GAIN], growing.numbers[:m, col.CUT] = nodes.number[:m, GAIN], nodes.number[:m, THRESHOLD]
+    growing.numbers[:m, col.GAIN] = nodes.number[:m, BEST_GAIN]
+    growing.numbers[:m, col.CUT] = nodes.number[:m, THRESHOLD]
     own = growing, tree.target, tree.criterion, Listed(rows), drawn_thresholds
     return finish(*own, width, tree.workers, tree.n_features)

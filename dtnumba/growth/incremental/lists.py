@@ -17,17 +17,17 @@ _SHORT = 24
 MISSING_CODE = 255
 N_CODES = 256
 # What is said of a row while a node is looked at.
-STAYS, COMES, GOES = 0, 1, 2
+STANDS, COMES, GOES = 0, 1, 2
 NOBODY = -1
 
 
-class Held(NamedTuple):
+class RowLists(NamedTuple):
     """The rows that a tree holds."""
 
     values: np.ndarray  # (n_slots, p) floats, each column in one piece
     bits: np.ndarray  # the same as uint32 or uint64
     form: object  # presort.Format
-    mark: np.ndarray  # (n_slots,) uint8: STAYS, but for rows that come to a node, or leave it
+    mark: np.ndarray  # (n_slots,) uint8: STANDS, but for rows that come to a node, or leave it
     codes: np.ndarray  # (n_slots, p) uint8
     squares: np.ndarray  # (n_slots,) int64: of targets that are numbers, weight times square, in units
     square_unit: float
@@ -48,7 +48,7 @@ def held_of(values, rows, squares, square_unit):
         if len(seen):
             found = np.unique(np.quantile(seen, np.arange(1, N_CODES - 1) / (N_CODES - 1), method="lower"))
             edges[c, : len(found)] = found
-    return Held(
+    return RowLists(
         values,
         values.view(cells.flat.dtype),
         form,

@@ -9,8 +9,8 @@ import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN
 from dtnumba.growth.incremental.lists import GOES, MISSING_CODE, key_at, sort_rows
-from dtnumba.growth.incremental.state import FEATURE, LEFT, MISSING_LEFT, PARENT, THRESHOLD, gather_rows
-from dtnumba.growth.incremental.statistics import add_row, spread_of
+from dtnumba.growth.incremental.node_sums import add_row, spread_of
+from dtnumba.growth.incremental.state import FEATURE, LEFT, MISSING_LEFT, PARENT_NODE, THRESHOLD, gather_rows
 from dtnumba.growth.splitters.candidates import BARREN, FOUND, NOTHING, bar_above, is_heavier, is_legal, record_split
 from dtnumba.growth.splitters.scans.scan_rows import scan_order
 from dtnumba.growth.targets.contract import add, around, keep, load, rest, split_gain, split_score, zero
@@ -34,7 +34,7 @@ def is_in(nodes, held, node, row):
     """Tell whether a row held is one of a node's, from the tests above."""
     at = np.int64(node)
     while at != 0:
-        above = np.int64(nodes.link[at, PARENT])
+        above = np.int64(nodes.link[at, PARENT_NODE])
         left = goes_left(
             held, row, nodes.link[above, FEATURE], nodes.number[above, THRESHOLD], nodes.link[above, MISSING_LEFT]
         )

@@ -9,23 +9,23 @@ import numpy as np
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.grow_subtree import LikeOthers, add_node, calls_of, kernels_of, new_scratch
 from dtnumba.growth.incremental.move_cut import midpoint_of
+from dtnumba.growth.incremental.node_sums import add_row
 from dtnumba.growth.incremental.state import (
-    DEPTH,
+    BEST_GAIN,
     DIRTY,
     FEATURE,
-    GAIN,
     LEFT,
     MISSING_LEFT,
     NO_LIST,
     NO_SLOT,
-    PARENT,
+    NODE_DEPTH,
+    OWN_TABLE,
+    PARENT_NODE,
     SHIFT,
-    SLOT,
     THRESHOLD,
     new_list,
     take_pair,
 )
-from dtnumba.growth.incremental.statistics import add_row
 from dtnumba.growth.nodes import Job, Subtree, new_growing
 from dtnumba.growth.policies.feature_sampling import AllFeatures
 from dtnumba.growth.splitters.candidates import NOTHING
@@ -117,7 +117,7 @@ def splice(nodes, growing, listed, n_listed, order, values, stack, made):
             feature = np.int64(grown[g, col.FEATURE])
             if feature < 0:
                 link[v, FEATURE] = link[v, LEFT] = col.LEAF
-                nodes.number[v, GAIN] = 0.0
+                nodes.number[v, BEST_GAIN] = 0.0
                 if g >= n_listed:
                     new_list(nodes, v, stop - start, (stop - start) // 4 + 1, np.int64(0))
                     for i in range(start, stop):
@@ -127,12 +127,12 @@ def splice(nodes, growing, listed, n_listed, order, values, stack, made):
             below = np.float64(values[grown[g, col.LAST_LEFT], feature])
             above = np.float64(values[max(grown[g, col.FIRST_RIGHT], 0), feature])
             threshold = np.inf if grown[g, col.FIRST_RIGHT] == NOTHING else midpoint_of(below, above)
-            nodes.number[v, THRESHOLD], nodes.number[v, GAIN] = threshold, growing.numbers[g, col.GAIN]
+            nodes.number[v, THRESHOLD], nodes.number[v, BEST_GAIN] = threshold, growing.numbers[g, col.GAIN]
             link[v, FEATURE], link[v, LEFT], link[v, MISSING_LEFT] = feature, pair, grown[g, col.MISSING_LEFT]
             nodes.place[v, 0] = NO_LIST
             for side in range(2):
-                link[pair + side, DEPTH], link[pair + side, PARENT] = link[v, DEPTH] + 1, v
-                link[pair + side, SLOT] = NO_SLOT
+                link[pair + side, NODE_DEPTH], link[pair + side, PARENT_NODE] = link[v, NODE_DEPTH] + 1, v
+                link[pair + side, OWN_TABLE] = NO_SLOT
                 stack[top, 0], stack[top, 1] = grown[g, col.LEFT] + side, pair + side
                 top += 1
             nodes.n_rows[v] = -g  # until its ceilings are known
@@ -210,7 +210,7 @@ def grow_listed(tree, n_listed, workers):
     scratches = new_scratch(job, n, workers)
     scratches.place[:] = 0
     for r in range(n_listed):
-        add_node(growing, limits, r, int(start[r]), int(start[r + 1]), int(nodes.link[listed[r], DEPTH]), 0)
+        add_node(growing, limits, r, int(start[r]), int(start[r + 1]), int(nodes.link[listed[r], NODE_DEPTH]), 0)
     kernels = kernels_of(Subtree(job, worker_part(scratches, 0)))
     compile_entries([*kernels.values()])
     job = job._replace(calls=calls_of(kernels))

@@ -153,7 +153,7 @@ def _keys(values: NDArray[Any], outcome: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 @dataclass(frozen=True)
-class Measure:
+class UnitsOfSums:
     """In what a batch fit of the rows held would add them up; while it stays the same, sums can be changed."""
 
     kind: Any  # type of the target
@@ -164,15 +164,15 @@ class Measure:
     n_limbs: int = 1
 
 
-def measured(outcome: Labels | Values, weights: Weights, criterion: Any) -> tuple[Measure, Any]:
-    """Return the Measure of the rows held, and the target of a batch fit of them."""
+def measured(outcome: Labels | Values, weights: Weights, criterion: Any) -> tuple[UnitsOfSums, Any]:
+    """Return the UnitsOfSums of the rows held, and the target of a batch fit of them."""
     target = target_of(outcome, weights, criterion)
     extra: dict[str, Any] = {}
     if isinstance(outcome, Values):
         extra = {"units": tuple(target.units.tolist())}
         if hasattr(target, "offsets"):
             extra |= {"centres": tuple(target.offsets.tolist()), "n_limbs": int(target.n_limbs)}
-    return Measure(type(target), tuple(outcome.sizes), float(target.unit), **extra), target
+    return UnitsOfSums(type(target), tuple(outcome.sizes), float(target.unit), **extra), target
 
 
 def spread_out(target: Any, slots: Slots) -> Any:

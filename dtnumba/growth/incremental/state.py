@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Nodes and lists of rows that stay between the changes of a tree.
+"""FollowedNodes and lists of rows that stay between the changes of a tree.
 
 Children lie side by side, as everywhere. A pair that is given up is used again. Every leaf has a list of its rows, in
 any order; an inner node may have one, in the order of the column that it tests, as presorted records.
@@ -13,22 +13,22 @@ from dtnumba.growth import columns as col
 from dtnumba.runtime.kernels import inline, outlined
 
 NO_LIST = -1
-# Columns of Nodes.link
-FEATURE, LEFT, PARENT, DEPTH, MISSING_LEFT, DIRTY, SLOT = range(7)
-N_LINKS = 7
+# Columns of FollowedNodes.link
+FEATURE, LEFT, PARENT_NODE, NODE_DEPTH, MISSING_LEFT, DIRTY, OWN_TABLE = range(7)
+N_NODE_LINKS = 7
 NO_SLOT = -1
-# Columns of Nodes.number
-THRESHOLD, GAIN, SHIFT = range(3)
-N_NUMBERS = 3
-# Entries of Nodes.used
-NEXT_NODE, N_FREE, NEXT_PLACE, N_FREE_SLOTS = range(4)
+# Columns of FollowedNodes.number
+THRESHOLD, BEST_GAIN, SHIFT = range(3)
+N_NODE_NUMBERS = 3
+# Entries of FollowedNodes.used
+NEXT_NODE, N_FREE, NEXT_PLACE, N_FREE_TABLES = range(4)
 
 
-class Nodes(NamedTuple):
-    """Nodes of a tree, and the rows of each."""
+class FollowedNodes(NamedTuple):
+    """FollowedNodes of a tree, and the rows of each."""
 
-    link: np.ndarray  # (m, N_LINKS) int32
-    number: np.ndarray  # (m, N_NUMBERS) float64
+    link: np.ndarray  # (m, N_NODE_LINKS) int32
+    number: np.ndarray  # (m, N_NODE_NUMBERS) float64
     n_rows: np.ndarray  # (m,) int64
     place: np.ndarray  # (m, 2) int64: where a list begins, or NO_LIST; how many rows it has room for
     sums: np.ndarray  # (m, n_sums) int64: exact statistics of the rows
@@ -46,13 +46,13 @@ class Nodes(NamedTuple):
     @classmethod
     def new(cls, capacity, n_sums, p, n_places, n_slots):
         """Return room for so many nodes and places in lists; the root is a leaf without rows."""
-        link = np.zeros((capacity, N_LINKS), np.int32)
-        link[0, FEATURE] = link[0, LEFT] = link[0, PARENT] = col.LEAF
-        link[0, SLOT] = NO_SLOT
+        link = np.zeros((capacity, N_NODE_LINKS), np.int32)
+        link[0, FEATURE] = link[0, LEFT] = link[0, PARENT_NODE] = col.LEAF
+        link[0, OWN_TABLE] = NO_SLOT
         place = np.zeros((capacity, 2), np.int64)
         return cls(
             link,
-            np.zeros((capacity, N_NUMBERS)),
+            np.zeros((capacity, N_NODE_NUMBERS)),
             np.zeros(capacity, np.int64),
             place,
             np.zeros((capacity, n_sums), np.int64),
@@ -91,13 +91,13 @@ def take_pair(nodes):
 @inline
 def give_up_table(nodes, node):
     """Let another node have the table of this one, if it has one."""
-    slot = nodes.link[node, SLOT]
+    slot = nodes.link[node, OWN_TABLE]
     if slot >= 0:
         for c in range(nodes.ceiling.shape[1]):
             nodes.ceiling[node, c] += nodes.lost[slot, c]
-        nodes.free_slots[nodes.used[N_FREE_SLOTS]] = slot
-        nodes.used[N_FREE_SLOTS] += 1
-        nodes.link[node, SLOT] = NO_SLOT
+        nodes.free_slots[nodes.used[N_FREE_TABLES]] = slot
+        nodes.used[N_FREE_TABLES] += 1
+        nodes.link[node, OWN_TABLE] = NO_SLOT
 
 
 @outlined

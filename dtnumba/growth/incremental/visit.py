@@ -13,24 +13,24 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.growth.incremental.ceilings import spread_lost
-from dtnumba.growth.incremental.lists import COMES, GOES, STAYS, Held, put_in, take_out
+from dtnumba.growth.incremental.lists import COMES, GOES, STANDS, RowLists, put_in, take_out
 from dtnumba.growth.incremental.look import gather, lost_by_side
 from dtnumba.growth.incremental.move_cut import move_cut
+from dtnumba.growth.incremental.node_sums import add_row, spread_of
 from dtnumba.growth.incremental.state import (
-    DEPTH,
+    BEST_GAIN,
     DIRTY,
     FEATURE,
-    GAIN,
     LEFT,
-    N_FREE_SLOTS,
+    N_FREE_TABLES,
+    NODE_DEPTH,
+    OWN_TABLE,
     SHIFT,
-    SLOT,
-    Nodes,
+    FollowedNodes,
     free_below,
     give_up_table,
     new_list,
 )
-from dtnumba.growth.incremental.statistics import add_row, spread_of
 from dtnumba.growth.incremental.winner import fill_column, look_for_winner, shift_of, weight_of_node
 from dtnumba.growth.nodes import Job, Scratch
 from dtnumba.growth.targets.contract import NoOwn, is_pure, load, weight_of
@@ -40,7 +40,7 @@ from dtnumba.tables.presort import ROW, SortScratch
 
 # A node of at most so many rows is grown anew from them whatever changes.
 FEW_ROWS = 16
-# Nodes of so many rows keep their tables.
+# FollowedNodes of so many rows keep their tables.
 KEPT_ROWS = 2048
 # Where more rows go, all columns take the bound that holds for all.
 _FEW_GO = 4
@@ -59,11 +59,11 @@ class Listed(NamedTuple):
         return NoOwn()
 
 
-class Visit(NamedTuple):
+class NodeVisit(NamedTuple):
     """What a visit reads and writes."""
 
-    nodes: Nodes
-    held: Held
+    nodes: FollowedNodes
+    held: RowLists
     job: Job
     scratch: Scratch
     sort: SortScratch
@@ -93,7 +93,7 @@ class Visit(NamedTuple):
 def _count_in(visit, node, rows, first, last, sign):
     """Add rows sets[first:last] to the sums of a node, or take them away; to its tables, too, where it keeps them."""
     nodes, target, codes = visit.nodes, visit.job.target, visit.held.codes
-    sums, slot = nodes.sums[node], nodes.link[node, SLOT]
+    sums, slot = nodes.sums[node], nodes.link[node, OWN_TABLE]
     for i in range(first, last):
         for k in range(len(sums)):
             visit.low[k] = 0
@@ -137,8 +137,8 @@ def _list_anew(visit, node, n):
     """List a node to be grown anew from the rows gathered; everything below is given up."""
     nodes = visit.nodes
     free_below(nodes, node, visit.below)
-    if nodes.link[node, SLOT] >= 0:
-        nodes.inside[nodes.link[node, SLOT], :, :] = np.inf
+    if nodes.link[node, OWN_TABLE] >= 0:
+        nodes.inside[nodes.link[node, OWN_TABLE], :, :] = np.inf
     if n < KEPT_ROWS:
         give_up_table(nodes, node)
     nodes.place[node, 1] = 0
@@ -171,7 +171,7 @@ reads_rows = by_having("moments", _gather_rows, _no_rows_read)  # whether a node
 def _stays_leaf(visit, node, n):
     """Tell whether the limits or the targets make a node of n rows a leaf."""
     job = visit.job
-    if _is_leaf_by_size(job.limits, n, visit.nodes.link[node, DEPTH]):
+    if _is_leaf_by_size(job.limits, n, visit.nodes.link[node, NODE_DEPTH]):
         return True
     total = load(job.target, visit.nodes.sums[node, : job.target.n_stats], visit.scratch.work.total)
     if weight_of(job.target, total) < 2.0 * job.limits.min_weight_leaf:
@@ -183,10 +183,10 @@ def _stays_leaf(visit, node, n):
 def _keep_tables(visit, node, n):
     """Give a large node tables of its own, from the rows gathered, where there are some left."""
     nodes = visit.nodes
-    if nodes.used[N_FREE_SLOTS] > 0:
-        nodes.used[N_FREE_SLOTS] -= 1
-        slot = np.int64(nodes.free_slots[nodes.used[N_FREE_SLOTS]])
-        nodes.link[node, SLOT] = slot
+    if nodes.used[N_FREE_TABLES] > 0:
+        nodes.used[N_FREE_TABLES] -= 1
+        slot = np.int64(nodes.free_slots[nodes.used[N_FREE_TABLES]])
+        nodes.link[node, OWN_TABLE] = slot
         nodes.inside[slot, :, :], nodes.lost[slot, :] = np.inf, 0.0
         for c in range(visit.job.n_features):
             fill_column(visit, nodes.tables[slot, c], c, n)
@@ -199,7 +199,7 @@ def _change_inner(visit, node, first, border, last, gained):
     column = np.int64(nodes.link[node, FEATURE])
     n = nodes.n_rows[node] + (border - first) - (last - border)
     visit.here[0], visit.here[1], visit.here[2], visit.here[3] = first, border, last, -1
-    if nodes.link[node, SLOT] < 0:
+    if nodes.link[node, OWN_TABLE] < 0:
         gather(visit, node)
         if n >= KEPT_ROWS:
             _keep_tables(visit, node, n)
@@ -214,7 +214,7 @@ def _change_inner(visit, node, first, border, last, gained):
     if n > FEW_ROWS and not is_leaf:
         winner = look_for_winner(visit, node, n, column)
         if winner == column:
-            nodes.number[node, GAIN] = visit.scratch.candidates.gain[column]
+            nodes.number[node, BEST_GAIN] = visit.scratch.candidates.gain[column]
             end = move_cut(visit, node, n, column, first, border, last)
     if end < 0:
         gather(visit, node)
@@ -231,8 +231,8 @@ def _note_lost(visit, node, border, last, lost, gained):
 
     Columns far from the best take the bound that holds for all.
     """
-    nodes, slot = visit.nodes, np.int64(visit.nodes.link[node, SLOT])
-    best = nodes.number[node, GAIN] * weight_of_node(visit, node)
+    nodes, slot = visit.nodes, np.int64(visit.nodes.link[node, OWN_TABLE])
+    best = nodes.number[node, BEST_GAIN] * weight_of_node(visit, node)
     for c in range(visit.job.n_features):
         if nodes.ceiling[node, c] + shift_of(nodes, node, c) + gained + lost < best - 4.0 * lost:
             nodes.lost[slot, c] += lost
@@ -263,7 +263,7 @@ def _visit_node(visit, node, first, border, last):
     gained += spread_of(target, job.criterion, visit.held, nodes.sums[node], visit.scratch.work.seen[0])
     if last > border:
         lost = spread_lost(job.criterion, both - weight_of_node(visit, node), max(both, weight), visit.reach)
-        if nodes.link[node, SLOT] < 0 or visit.is_bounded == 0 or last - border > _FEW_GO:
+        if nodes.link[node, OWN_TABLE] < 0 or visit.is_bounded == 0 or last - border > _FEW_GO:
             gained += lost
         else:
             _note_lost(visit, node, border, last, lost, gained)
@@ -278,7 +278,7 @@ def _visit_node(visit, node, first, border, last):
         if not _stays_leaf(visit, node, n):
             _list_anew(visit, node, n)
     for i in range(first, last):
-        mark[rows[i]] = STAYS
+        mark[rows[i]] = STANDS
     return end
 
 

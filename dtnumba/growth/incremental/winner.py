@@ -4,11 +4,11 @@
 import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN, choose
-from dtnumba.growth.incremental.ceilings import SLACK, spread_lost
+from dtnumba.growth.incremental.ceilings import GAIN_SLACK, spread_lost
 from dtnumba.growth.incremental.lists import MISSING_CODE
 from dtnumba.growth.incremental.look import SORTED_ROWS, bound_cuts, gather, scan_all, scan_parts
-from dtnumba.growth.incremental.state import SHIFT, SLOT
-from dtnumba.growth.incremental.statistics import add_row, spread_of
+from dtnumba.growth.incremental.node_sums import add_row, spread_of
+from dtnumba.growth.incremental.state import OWN_TABLE, SHIFT
 from dtnumba.growth.targets.contract import load, weight_of
 from dtnumba.runtime.kernels import inline, outlined
 
@@ -40,7 +40,7 @@ def fill_column(visit, table, column, n):
 @inline
 def shift_of(nodes, node, column):
     """Return by how much the cuts of a column may be worth more than when somebody looked."""
-    slot = nodes.link[node, SLOT]
+    slot = nodes.link[node, OWN_TABLE]
     return nodes.number[node, SHIFT] + (nodes.lost[slot, column] if slot >= 0 else 0.0)
 
 
@@ -55,7 +55,7 @@ def _look_at(visit, node, column, n, bar, lost):
         gather(visit, node)
         scan_all(visit, node, column, n)
         return total * max(out.gain[column], 0.0) if is_known and visit.is_bounded != 0 else np.inf
-    slot = nodes.link[node, SLOT]
+    slot = nodes.link[node, OWN_TABLE]
     if slot >= 0:
         table = nodes.tables[slot, column]
     else:
@@ -63,7 +63,7 @@ def _look_at(visit, node, column, n, bar, lost):
         fill_column(visit, table, column, gather(visit, node))
     spread = spread_of(visit.job.target, visit.job.criterion, visit.held, nodes.sums[node], visit.scratch.work.seen[0])
     best, sure = bound_cuts(visit, node, table, spread, visit.job.limits.min_samples_leaf)
-    slack = SLACK * (spread + total)
+    slack = GAIN_SLACK * (spread + total)
     bounds, part, some = visit.bounds, visit.part, np.int64(0)
     remembers = slot >= 0 and is_known
     shift = shift_of(nodes, node, column)
@@ -99,7 +99,7 @@ def look_for_winner(visit, node, n, own):
     n_listed = 0
     nodes.ceiling[node, own] = _look_at(visit, node, own, n, -np.inf, 0.0) - shift_of(nodes, node, own)
     best = weight * max(out.gain[own], 0.0)
-    bar = best - SLACK * (best + weight)
+    bar = best - GAIN_SLACK * (best + weight)
     lost = _AHEAD * spread_lost(job.criterion, job.target.unit, weight, visit.reach)
     for column in range(p):
         if column != own:
