@@ -19,6 +19,7 @@ NO_NODES |= {"c50", "c50, costs", "c50, trials", "c50, trials, float32"}
 NO_NODES |= {"forest, fractional", "forest, surrogates", "intervals", "surrogates", "surrogates, numbers"}
 OF_NUMBERS = {
     *("tree, numbers", "tree, float32", "stump", "leaf", "regression, two outputs", "extra tree, a number"),
+    "incremental, a number",
     "graph of a tree",
     *("forest, two classes", "forest, two outputs", "forest of one", "extra trees", "extra trees, numbers"),
 }

@@ -23,6 +23,7 @@ REFUSED = {
 }
 SAME = {
     *("tree, numbers", "tree, float32", "stump", "leaf", "regression, two outputs", "extra tree, a number"),
+    "incremental, a number",
     *("forest, two classes", "forest, two outputs", "forest of one", "extra trees", "extra trees, numbers"),
 }
 

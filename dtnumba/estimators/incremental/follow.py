@@ -41,6 +41,7 @@ _LOCAL: dict[str, Any] = {
     "priors": None,
     "costs": None,
 }
+_MOST_CHANGED = 3  # a change of more than a third of the rows is grown from the root
 _NOBODY = np.empty(0, np.int64)
 _IDLE_WITHOUT_MISSING = {"branch", "majority", "fractional"}
 
@@ -65,14 +66,18 @@ class Follower:
     def __init__(self, rows: HeldRows) -> None:
         self.rows = rows
         self._tree: RowTree | None = None
+        self._is_first = True
         self._criterion: Any = None
 
     def follow(self, batch: Any) -> None:
         """Follow rows that came and went since; ``batch`` is the batch tree, not fitted."""
         rows, slots = self.rows, self.rows.slots
         assert slots is not None
+        came, went = _in_all(rows.pending)
+        # First rows are grown as a batch, as are changes of many rows: what follows them is made when few come or go.
+        is_few, self._is_first = not self._is_first and _MOST_CHANGED * (len(came) + len(went)) <= rows.n_rows, False
         tree, self._tree = RowTree(slots) if self._tree is None else self._tree, None
-        if not self._may_follow(batch):
+        if not is_few or not self._may_follow(batch):
             self._grow_anew(batch)
             return
         held = slots.held
@@ -81,7 +86,6 @@ class Follower:
         criterion = self._criterion_for(batch.criterion, outcome.kind, weights.total)
         settings = batch.growth_settings(len(held), rows.n_features, weights.total, 0)
         settings.check_options(outcome.kind, len(outcome.sizes), criterion)
-        came, went = _in_all(rows.pending)
         is_near = in_reach(outcome, weights.kept, criterion, settings)[2] == 0
         if is_near and tree.change(came, went, outcome, weights, criterion, settings):
             self._tree = tree
@@ -105,7 +109,8 @@ class Follower:
     def _may_follow(self, batch: Any) -> bool:
         """Tell whether the tree of some parameters can follow its rows."""
         rows, given = self.rows, vars(batch)
-        if any(given.get(name, local) != local for name, local in _LOCAL.items()) or rows.has_categories:
+        pairs = [(given.get(name, local), local) for name, local in _LOCAL.items()]
+        if rows.has_categories or not all(_is_the_same(value, local) for value, local in pairs):
             return False
         if batch.growth_settings(1, rows.n_features, 1.0, 0).n_drawn < rows.n_features:
             return False
@@ -134,6 +139,11 @@ class Follower:
         others = {one.name for one in fields(batch)} | {"n_features_in_", "feature_names_in_"}
         learned = {name: value for name, value in vars(batch).items() if name not in others}
         self.learned = partial(dict, learned)
+
+
+def _is_the_same(value: Any, local: Any) -> bool:
+    """Tell whether a parameter, which may be an array, is a default."""
+    return value is local or (isinstance(value, (str, int, float, np.generic)) and bool(value == local))
 
 
 def _in_all(pending: Sequence[Change]) -> Change:

@@ -11,7 +11,7 @@ from dtnumba.criteria.contract import resolve_criterion
 from dtnumba.growth.hoeffding.stream_tree import StreamOptions, StreamTree
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.tables.cells import values_of
-from dtnumba.tables.labels import read_labels
+from dtnumba.tables.labels import read_labels, warn_of_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +43,7 @@ def learned_stream(
     came = rows.read(given[0], given[1], given[2], model)
     if came.outcome.shape[1] > 1:
         raise ValueError(f"approximate=True learns one output, and y has {came.outcome.shape[1]}: fit a model for each")
+    warn_of_column(given[1])
     rows.note(came)
     if announced is not None:
         rows.announce(announced)

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from dtnumba.trees.layout import Trees
 
 
-# A change of more than a third of the rows is grown from the root.
-_MOST_CHANGED = 3
-
-
 class RowTree:
     """Follows the rows of some slots."""
 
@@ -42,9 +38,8 @@ class RowTree:
             return False
         classes = getattr(outcome, "classes", [])
         made_for = measure, settings, len(slots), [known.tolist() for known in classes]
-        is_large = _MOST_CHANGED * (len(came) + len(went)) > slots.n_rows
         is_same = made_for == self._made_for and self._tree is not None and _is_same(criterion, self._tree.criterion)
-        if self._tree is None or is_large or not is_same:
+        if self._tree is None or not is_same:
             own = spread_out(target, slots)
             limits = limits_of(settings, np.inf)
             came, went = slots.counted, np.empty(0, np.int64)

@@ -544,7 +544,6 @@ INTERRUPTED = {
     "partial_fit": lambda model, X, y: model.partial_fit(X[30:40], 1 - y[30:40]),
     "forget": lambda model, X, y: model.forget(X[:3], y[:3]),
     "forget_ids": lambda model, X, y: model.forget_ids([3, 4]),
-    "fit": lambda model, X, y: model.fit(X, y),
 }
 
 
@@ -576,6 +575,8 @@ def test_an_interrupt_leaves_the_state_before(name, when, monkeypatch):
 @interpreted_only
 def test_an_interrupt_of_a_lazy_tree_leaves_the_rows(monkeypatch):
     model, X, y = fitted(n_jobs=1, restructure="lazy")
+    model.predict(X)
+    model.forget_ids([29])
 
     def interrupted(tree, came, went):
         raise KeyboardInterrupt
@@ -584,9 +585,25 @@ def test_an_interrupt_of_a_lazy_tree_leaves_the_rows(monkeypatch):
         patch.setattr(follow.FollowedTree, "change", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.predict(X)
-    assert_is_batch(model, X[:30], y[:30])
-    model.partial_fit(X[30:], y[30:]).forget_ids([0])
+    assert_is_batch(model, X[:29], y[:29])
+    model.partial_fit(X[29:], y[29:]).forget_ids([0])
     assert_is_batch(model, X[1:], y[1:])
+
+
+@interpreted_only
+def test_an_interrupt_of_a_fit_leaves_the_state_before(monkeypatch):
+    model, X, y = fitted(n_jobs=1)
+    before = model.trees_
+
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DecisionTreeClassifier, "fit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    assert model.ids_.tolist() == list(range(30))
+    assert same_trees(model.trees_, before)
 
 
 def test_lazy_trees_follow_when_somebody_asks(monkeypatch):
