@@ -88,7 +88,7 @@ KEPT = {
     "C50Classifier": 149,
     "OptimalTreeClassifier": 57,
     "DecisionGraphClassifier": 84,
-    "IncrementalTreeClassifier": 120,
+    "IncrementalTreeClassifier": 82,
 }
 
 

@@ -297,11 +297,10 @@ def test_several_outputs_are_followed():
         program.check()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_compiled_trees_of_classes_are_batch_trees(dtype):
+def test_compiled_trees_of_classes_are_batch_trees():
     """Large enough for tables of codes, and for columns that are not looked at."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(6000, 4)).astype(dtype)
+    X = rng.normal(size=(6000, 4))
     X[:, 3] = X[:, 3].round(1)
     y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=6000) > 0).astype(int)
     program = Program(IncrementalTreeClassifier(), X, y)
@@ -471,6 +470,7 @@ def test_bad_input_is_an_error_that_changes_nothing(what, restructure):
     assert_is_batch(model, X[held], y[held])
 
 
+@interpreted_only
 def test_float64_after_float32_is_an_error_and_the_other_way_is_not():
     X, y = few_rows()
     model = IncrementalTreeClassifier().partial_fit(X[:30].astype(np.float32), y[:30])
@@ -508,6 +508,7 @@ def test_without_rows_it_is_unfitted_and_knows_its_columns():
     assert model.fit(X[:, :2], y).n_features_in_ == 2  # a fit forgets the columns, too
 
 
+@interpreted_only
 def test_rows_alike_go_the_oldest_first():
     X, y = np.array([[1.0], [-0.0], [1.0], [np.nan], [1.0], [np.nan]]), [0, 1, 0, 1, 0, 1]
     model = IncrementalTreeClassifier().partial_fit(X, y).forget([[1.0]], [0])
@@ -515,6 +516,7 @@ def test_rows_alike_go_the_oldest_first():
     assert model.forget([[1.0], [0.0], [np.nan]], [0, 1, 1]).ids_.tolist() == [4, 5]
 
 
+@interpreted_only
 def test_announced_classes_count_and_others_may_come_all_the_same():
     X, _ = few_rows()
     model = IncrementalTreeClassifier().partial_fit(X[:5], ["b"] * 5, classes=["c", "b", "a"])
@@ -528,6 +530,7 @@ def test_announced_classes_count_and_others_may_come_all_the_same():
         IncrementalTreeRegressor().partial_fit(X[:5], X[:5, 0], classes=[1, 2])
 
 
+@interpreted_only
 def test_new_levels_arrive_and_levels_go():
     colours = np.array([[c] for c in ["red", "blue", "red", "green", "blue", "grey"]], object)
     program = Program(IncrementalTreeClassifier(), colours, np.array([1, 0, 1, 0, 0, 1]))
@@ -618,6 +621,7 @@ def test_lazy_trees_follow_when_somebody_asks(monkeypatch):
     assert len(n_changes) == 1
 
 
+@interpreted_only
 @pytest.mark.parametrize("how", ["pickle", "copy", "deepcopy", "file", "compact file"])
 @pytest.mark.parametrize("kind", ["numbers", "categories"])
 def test_a_copy_goes_on_by_itself(how, kind, tmp_path):
