@@ -7,6 +7,7 @@ size_figure           such a curve, drawn
 folds                 which rows are fitted, and which are held out
 refits                one model fitted again and again to parts of one table
 held_out_predictions  what fitted models predict for the rows held out
+on_cluster            the same on a Dask cluster, to which the table goes once a worker
 scoring               how good predictions are
 out_of_bag            rows that the trees of a forest did not draw
 early_stopping        growth that stops where held-out rows say so

@@ -17,8 +17,8 @@ from dtnumba.runtime import rng
 from dtnumba.validation.folds import Folds, Split, given_folds, held_out, k_folds, one_a_row
 from dtnumba.validation.held_out_predictions import (
     demand_count,
+    each_model,
     predictions_of,
-    predictions_on,
     score_of,
     strata_of,
     targets_for,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def cross_validate(
     model: Any, X: Any, y: Any, k: int = 10, *, cv: Any = None, stratify: bool | None = None, groups: Any = None,
     repeats: int = 1, scoring: Any = None, sample_weight: Any = None, random_state: Any = 0,
-    n_jobs: int | None = None,
+    n_jobs: int | None = None, client: Any = None,
 ) -> Scores:  # fmt: skip
     """Fit a model k times, each time without one of k parts of the rows, and score it on that part.
 
@@ -68,6 +68,8 @@ def cross_validate(
         Seed of the folds. The default is the same folds in every call, so that models can be compared.
     n_jobs : int or None
         Threads.
+    client : distributed.Client, optional
+        A Dask cluster whose workers fit, in place of threads here; the numbers are the same.
 
     Returns
     -------
@@ -83,7 +85,7 @@ def cross_validate(
     1.0
 
     """
-    refits = Refits(model, X, y, sample_weight, n_jobs)
+    refits = Refits(model, X, y, sample_weight, n_jobs, client)
     folds: list[Split] | Folds
     if cv is None:
         demand_count("k", k, 2)
@@ -94,7 +96,7 @@ def cross_validate(
         seed = rng.seed_from(random_state)
         folds = k_folds(refits.n_rows, k, seed, strata=strata, groups=groups, repeats=repeats)
     elif isinstance(cv, str) and cv == "loo":
-        return leave_one_out(model, X, y, scoring=scoring, sample_weight=sample_weight, n_jobs=n_jobs)
+        return leave_one_out(model, X, y, scoring=scoring, sample_weight=sample_weight, n_jobs=n_jobs, client=client)
     else:
         folds = given_folds(cv, refits.n_rows, X, y, groups)
     measure = resolve_scoring(scoring, is_classes=refits.is_classes)
@@ -114,12 +116,13 @@ def cross_validate(
 
 def leave_one_out(
     model: Any, X: Any, y: Any, *, scoring: Any = None, sample_weight: Any = None, n_jobs: int | None = None,
+    client: Any = None,
 ) -> Scores:  # fmt: skip
     """Fit a model to all rows but one, for every row, and score its prediction for that row.
 
     Parameters
     ----------
-    model, X, y, scoring, sample_weight, n_jobs
+    model, X, y, scoring, sample_weight, n_jobs, client
         As in ``cross_validate``.
 
     Returns
@@ -130,7 +133,7 @@ def leave_one_out(
         result has no standard error.
 
     """
-    refits = Refits(model, X, y, sample_weight, n_jobs)
+    refits = Refits(model, X, y, sample_weight, n_jobs, client)
     measure = resolve_scoring(scoring, is_classes=refits.is_classes)
     predicted = predictions_of(refits, one_a_row(refits.n_rows), measure)
     pooled = score_of(refits, measure, predicted.rows, predicted.predicted)
@@ -231,7 +234,7 @@ class ThreeParts:
 def train_validation_test(
     models: Any, X: Any, y: Any, shares: tuple[float, float, float] = (0.6, 0.2, 0.2), *,
     stratify: bool | None = None, groups: Any = None, scoring: Any = None, sample_weight: Any = None,
-    random_state: Any = 0, n_jobs: int | None = None,
+    random_state: Any = 0, n_jobs: int | None = None, client: Any = None,
 ) -> ThreeParts:  # fmt: skip
     """Fit candidates to one part of the rows, choose by a second part, and score the choice on the third.
 
@@ -241,7 +244,7 @@ def train_validation_test(
         The candidates: different parameters, or different learners.
     shares : three numbers
         Of the rows to train, to validate and to test, summing to one.
-    X, y, stratify, groups, scoring, sample_weight, random_state, n_jobs
+    X, y, stratify, groups, scoring, sample_weight, random_state, n_jobs, client
         As in ``cross_validate``. Of a function, more is better.
 
     """
@@ -254,21 +257,21 @@ def train_validation_test(
     )
     if not candidates:
         raise ValueError("models: must hold at least one model")
-    trials = {name: Refits(model, X, y, sample_weight, n_jobs) for name, model in candidates.items()}
+    trials = {name: Refits(model, X, y, sample_weight, n_jobs, client) for name, model in candidates.items()}
     first = next(iter(trials.values()))
     if len({trial.is_classes for trial in trials.values()}) > 1:
         raise ValueError("models: must be all classifiers or all regressors, because they are held against each other")
     measure = resolve_scoring(scoring, is_classes=first.is_classes)
     parts = _three_parts(first, shares, rng.seed_from(random_state), stratify, groups)
-    scores = {}
-    for name, trial in trials.items():
-        fitted = trial.fitted(Split(parts[0], parts[1]), threads=trial.workers)
-        scores[name] = score_of(trial, measure, parts[1], predictions_on(trial, measure, fitted, parts[1]))
+    held_out_by = each_model([*trials.values()], Split(parts[0], parts[1]), measure)
+    scores = {
+        name: score_of(trial, measure, parts[1], predicted)
+        for (name, trial), (predicted, _) in zip(trials.items(), held_out_by, strict=True)
+    }
     sign = -1.0 if measure.is_loss else 1.0
     best = max(scores, key=lambda name: sign * scores[name])
     trial = trials[best]
-    model = trial.fitted(Split(np.sort(np.concatenate(parts[:2])), parts[2]), threads=trial.workers)
-    predicted = predictions_on(trial, measure, model, parts[2])
+    ((predicted, model),) = each_model([trial], Split(np.sort(np.concatenate(parts[:2])), parts[2]), measure, keep=True)
     error = float("nan")
     if measure.rows is not None:
         weight = None if trial.weight is None else trial.weight[parts[2]]

@@ -6,7 +6,7 @@ calls. A repetition draws from a stream of its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,6 +23,19 @@ class Split(NamedTuple):
 
     train: NDArray[np.int64]  # ascending
     test: NDArray[np.int64]
+
+
+class Splits(Protocol):
+    """Splits that are made when they are asked for: all of them in turn, or one by its number."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def __getitem__(self, index: int, /) -> Split:
+        """Return one of them."""
+
+    def __iter__(self) -> Iterator[Split]:
+        """Yield all of them."""
 
 
 class Folds:
@@ -49,6 +62,15 @@ class Folds:
     def __len__(self) -> int:
         """Return the number of splits, of all repetitions."""
         return int(self.n_folds.sum())
+
+    def __getitem__(self, index: int) -> Split:
+        """Return one of the splits."""
+        ends = np.cumsum(self.n_folds)
+        repeat = int(np.searchsorted(ends, index, side="right"))
+        if not 0 <= index < ends[-1]:
+            raise IndexError(f"there is no split {index}: there are {ends[-1]}")
+        is_test = self.fold_of[repeat] == index - (ends[repeat] - self.n_folds[repeat])
+        return Split(np.flatnonzero(~is_test), np.flatnonzero(is_test))
 
     def __iter__(self) -> Iterator[Split]:
         """Yield the splits, repetition by repetition."""
@@ -190,12 +212,35 @@ def _inside(n_test: int, n: int, what: str) -> int:
     return min(max(n_test, 1), n - 1)
 
 
-def resamples(n_rows: int, n_samples: int, seed: int) -> Iterator[Split]:
-    """Yield bootstrap samples: as many rows as there are, drawn with replacement; the test rows are those not drawn."""
-    for sample in range(n_samples):
-        bits = rng.mix_all(rng.stream(seed, rng.BOOTSTRAP, sample), np.arange(n_rows))
-        drawn = np.sort(((bits >> np.uint64(32)) * np.uint64(n_rows) >> np.uint64(32)).astype(np.int64))
-        yield Split(drawn, np.flatnonzero(np.bincount(drawn, minlength=n_rows) == 0))
+class Resamples:
+    """Bootstrap samples: as many rows as there are, drawn with replacement; the test rows are those not drawn.
+
+    Parameters
+    ----------
+    n_rows, n_samples, seed : int
+        Rows, samples, and the seed of what is drawn.
+
+    """
+
+    def __init__(self, n_rows: int, n_samples: int, seed: int) -> None:
+        self._n_rows, self._n_samples, self._seed = n_rows, n_samples, seed
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return self._n_samples
+
+    def __getitem__(self, sample: int) -> Split:
+        """Return one of the samples."""
+        if not 0 <= sample < self._n_samples:
+            raise IndexError(f"there is no sample {sample}: there are {self._n_samples}")
+        n = self._n_rows
+        bits = rng.mix_all(rng.stream(self._seed, rng.BOOTSTRAP, sample), np.arange(n))
+        drawn = np.sort(((bits >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.int64))
+        return Split(drawn, np.flatnonzero(np.bincount(drawn, minlength=n) == 0))
+
+    def __iter__(self) -> Iterator[Split]:
+        """Yield the samples."""
+        return (self[sample] for sample in range(self._n_samples))
 
 
 def given_folds(cv: Any, n_rows: int, X: Any = None, y: Any = None, groups: Any = None) -> list[Split] | Folds:

@@ -9,9 +9,12 @@ import numpy as np
 
 from dtnumba.runtime import rng
 from dtnumba.validation.folds import given_folds, joint_codes, k_folds, one_a_row
+from dtnumba.validation.on_cluster import Refitting, done_on_cluster
 from dtnumba.validation.scoring import r_squared, weighted_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from dtnumba.validation.folds import Folds, Split
@@ -34,11 +37,26 @@ def predictions_of(refits: Refits, splits: Any, measure: Measure) -> HeldOut:
         return split.test, predictions_on(refits, measure, fitted, split.test)
 
     check_measure(refits, measure)
-    parts = refits.each(splits, work, len(splits))
+    parts = refits.each(splits, work)
     n_test = np.array([len(rows) for rows, _ in parts])
     return HeldOut(
         np.concatenate([rows for rows, _ in parts]), np.concatenate([predicted for _, predicted in parts]), n_test
     )
+
+
+def each_model(
+    several: list[Refits], split: Split, measure: Measure, *, keep: bool = False
+) -> list[tuple[Any, Any]]:
+    """Return (predictions of the rows held out, the model if it is kept) of several models fitted to one split."""
+
+    def work_of(refits: Refits) -> Callable[[int, Split, Any], tuple[Any, Any]]:
+        return lambda _, split, fitted: (predictions_on(refits, measure, fitted, split.test), fitted if keep else None)
+
+    jobs = [Refitting(refits, [split], work_of(refits)) for refits in several]
+    client = several[0].client
+    if client is None:
+        return [job.refits.each(job.splits, job.work)[0] for job in jobs]
+    return [found[0] for found in done_on_cluster(client, jobs)]
 
 
 def check_measure(refits: Refits, measure: Measure) -> None:

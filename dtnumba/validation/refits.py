@@ -18,18 +18,20 @@ from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.binned_table import BinnedTable, histogram_of
 from dtnumba.tables.categories import LearnedLevels
 from dtnumba.tables.costs import read_costs, read_priors
+from dtnumba.tables.frames import refuse_lazy
 from dtnumba.tables.labels import Labels, Values, codes_of, read_labels, read_values
 from dtnumba.tables.presort import Presorting, presort
 from dtnumba.tables.table import Table, read_table, rows_of_table
 from dtnumba.tables.weights import read_weight
 from dtnumba.validation.model_protocol import ModelProtocol
+from dtnumba.validation.on_cluster import Refitting, cluster_of, done_on_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from dtnumba.validation.folds import Split
+    from dtnumba.validation.folds import Split, Splits
 
 
 def unpruned(model: Any) -> Any:
@@ -78,6 +80,8 @@ class Refits:
         As ``fit`` takes them.
     n_jobs : int or None
         Threads in all.
+    client : distributed.Client, optional
+        Of a cluster whose workers fit.
 
     Attributes
     ----------
@@ -92,13 +96,17 @@ class Refits:
 
     """
 
-    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any = None, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, model: Any, X: Any, y: Any, sample_weight: Any = None, n_jobs: int | None = None, client: Any = None
+    ) -> None:
         if isinstance(model, type):
             raise TypeError(
                 f"model={model.__name__} is a class, and only a model is fitted: pass {model.__name__}(...)"
             )
         if not (hasattr(model, "fit") and hasattr(model, "predict")):
             raise TypeError(f"model={model!r}: must have fit and predict")
+        refuse_lazy(X, "X")
+        self.client = None if client is None else cluster_of(client, n_jobs)
         self.model, self.workers = model, n_workers(n_jobs)
         self.is_ours = isinstance(model, ModelProtocol)
         name = type(model).__name__
@@ -116,6 +124,11 @@ class Refits:
         state = getattr(model, "random_state", None)
         # A generator would be drawn from in the order in which threads come.
         self._seed = rng.seed_from(state) if self.is_ours and not isinstance(state, (int, np.integer)) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Send what fits read: not what was read to make it."""
+        state = {**vars(self), "client": None}
+        return state | {"_source": None, "_y": None} if self.is_ours else state
 
     def _read_features(self, model: Any, X: Any, name: str) -> None:
         table = X
@@ -193,11 +206,14 @@ class Refits:
                     found.append((column, is_unmet))
         return found
 
-    def each(self, splits: Iterable[Split], work: Callable[[int, Split, Any], Answer], n_splits: int) -> list[Answer]:
+    def each(self, splits: Splits, work: Callable[[int, Split, Any], Answer]) -> list[Answer]:
         """Return ``work(index, split, fitted)`` of every split, in their order.
 
         Splits are dealt to threads one at a time, so that not all of them are in memory at once.
         """
+        if self.client is not None:
+            return done_on_cluster(self.client, [Refitting(self, splits, work)])[0]
+        n_splits = len(splits)
         threads = max(1, self.workers // max(n_splits, 1))
 
         def job(index: int, split: Split) -> Answer:

@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 
 from dtnumba.runtime import rng
-from dtnumba.validation.folds import Split, resamples
-from dtnumba.validation.held_out_predictions import check_measure, demand_count, predictions_on, strata_of, targets_for
+from dtnumba.validation.folds import Resamples, Split
+from dtnumba.validation.held_out_predictions import (
+    check_measure,
+    demand_count,
+    each_model,
+    predictions_on,
+    strata_of,
+    targets_for,
+)
 from dtnumba.validation.refits import Refits
 from dtnumba.validation.scoring import no_information, resolve_scoring, standard_error, weighted_mean
 
@@ -59,7 +66,7 @@ class BootstrapScores:
 
 def bootstrap(
     model: Any, X: Any, y: Any, n_samples: int = 100, *, scoring: Any = None, sample_weight: Any = None,
-    random_state: Any = 0, n_jobs: int | None = None,
+    random_state: Any = 0, n_jobs: int | None = None, client: Any = None,
 ) -> BootstrapScores:  # fmt: skip
     """Return a model's loss by the .632 and .632+ bootstrap.
 
@@ -68,7 +75,7 @@ def bootstrap(
 
     Parameters
     ----------
-    model, X, y, sample_weight, n_jobs
+    model, X, y, sample_weight, n_jobs, client
         As in ``cross_validate``.
     n_samples : int
         How many samples are drawn, each of as many rows as there are. Each costs a fit.
@@ -79,7 +86,7 @@ def bootstrap(
 
     """
     demand_count("n_samples", n_samples, 1)
-    refits = Refits(model, X, y, sample_weight, n_jobs)
+    refits = Refits(model, X, y, sample_weight, n_jobs, client)
     measure = resolve_scoring(scoring or ("error" if refits.is_classes else "mse"), is_classes=refits.is_classes)
     if measure.rows is None or not measure.is_loss:
         raise ValueError(
@@ -95,13 +102,11 @@ def bootstrap(
         return split.test, rows_loss(truth[split.test], predictions_on(refits, measure, fitted, split.test))
 
     total, count = np.zeros(n), np.zeros(n, np.int64)
-    for test, losses in refits.each(resamples(n, n_samples, rng.seed_from(random_state)), work, n_samples):
+    for test, losses in refits.each(Resamples(n, n_samples, rng.seed_from(random_state)), work):
         total[test] += losses
         count[test] += 1
     everything = np.arange(n)
-    predicted = predictions_on(
-        refits, measure, refits.fitted(Split(everything, everything), threads=refits.workers), everything
-    )
+    ((predicted, _),) = each_model([refits], Split(everything, everything), measure)
     seen = count > 0
     if not seen.any():
         raise ValueError(f"n_samples={n_samples}: every sample drew every row; draw more samples")

@@ -74,7 +74,7 @@ class ComplexityCurve:
 
 def complexity_curve(
     model: Any, X: Any, y: Any, cv: Any = 10, *, X_val: Any = None, y_val: Any = None, sample_weight: Any = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = None, client: Any = None,
 ) -> ComplexityCurve:  # fmt: skip
     """Return training and validation error of a tree against its number of leaves, for the price of one fit a fold.
 
@@ -93,6 +93,8 @@ def complexity_curve(
         Rows to validate on in place of folds: one tree is grown, on all of X.
     n_jobs : int or None
         Threads.
+    client : distributed.Client, optional
+        A Dask cluster whose workers fit, in place of threads here; the numbers are the same.
 
     Returns
     -------
@@ -116,14 +118,14 @@ def complexity_curve(
         )
     if (X_val is None) != (y_val is None):
         raise ValueError(f"pass both X_val and y_val, got {'y_val' if X_val is None else 'X_val'} = None")
-    refits = Refits(unpruned(model), X, y, sample_weight, n_jobs)
+    refits = Refits(unpruned(model), X, y, sample_weight, n_jobs, client)
     losses = _Losses(refits)
     if X_val is None:
         folds = folds_of(cv, refits, X, y)
-        curves = refits.each(folds, losses.curves, len(folds))
+        curves = refits.each(folds, losses.curves)
     else:
         everything = np.arange(refits.n_rows)
-        fitted = refits.fitted(Split(everything, everything[:0]), threads=refits.workers)
+        (fitted,) = refits.each([Split(everything, everything[:0])], lambda _index, _split, fitted: fitted)
         table, outcome = fitted.read_known(X_val, y_val)
         curves = [losses.curves_of(fitted, everything, table, target_of_rows(outcome))]
     most = max(len(train) for train, _ in curves)

@@ -11,7 +11,7 @@ from dtnumba import (
     validation,
 )
 from dtnumba.validation import cross_validate, leave_one_out, train_validation_test
-from dtnumba.validation.folds import k_folds, resamples
+from dtnumba.validation.folds import Resamples, k_folds
 from dtnumba.validation.resampling import bootstrap
 
 pytestmark = pytest.mark.small
@@ -88,7 +88,7 @@ def test_leave_one_out_is_a_fit_a_row():
 
 def test_the_bootstrap_is_that_of_the_loops():
     X, y, z = table(40)
-    samples = list(resamples(40, 12, 5))
+    samples = list(Resamples(40, 12, 5))
     for make, target, loss in (
         (classifier, y, lambda truth, predicted: float(truth != predicted)),
         (regressor, z, lambda truth, predicted: (truth - predicted) ** 2),

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dtnumba.validation.folds import Folds, Split, given_folds, held_out, k_folds, one_a_row, resamples
+from dtnumba.validation.folds import Folds, Resamples, Split, given_folds, held_out, k_folds, one_a_row
 
 
 def counts(fold_of, codes, k):
@@ -77,7 +77,7 @@ def test_whole_groups_are_held_out():
 
 
 def test_a_sample_and_the_rows_that_it_missed():
-    samples = list(resamples(30, 50, seed=3))
+    samples = list(Resamples(30, 50, seed=3))
     for drawn, left_out in samples:
         assert len(drawn) == 30
         assert sorted({*drawn, *left_out}) == list(range(30))

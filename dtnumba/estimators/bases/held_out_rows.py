@@ -149,5 +149,5 @@ def size_by_folds(model: Any, data: TrainingData) -> tuple[int, NDArray[np.float
         validation_rows = every._replace(table=table, target=target[split.test], weight=every.weight[split.test])
         return losses_by_size(fitted.trees_, validation_rows, predicted_by_node(fitted, outcome))
 
-    size, total = preferred_size(refits.each(folds, curve, len(folds)))
+    size, total = preferred_size(refits.each(folds, curve))
     return size, total / counts.sum()

@@ -175,7 +175,7 @@ def alpha_table(
         return [nested_sums(own, own_levels, at, sums, marks) for sums in lost]
 
     folds = folds_of(cv, refits, X, y)
-    total, squares = np.sum(refits.each(folds, work, len(folds)), axis=0)
+    total, squares = np.sum(refits.each(folds, work), axis=0)
     counted = losses.counted(folds)
     unit = counted * losses.at_root(trees) if relative else counted
     here = alpha * (1.0 + SAME)
