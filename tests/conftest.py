@@ -1,6 +1,7 @@
 """What all tests share: a folder for compiled kernels, how hypothesis draws, how to run code in a fresh process."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,8 @@ def few_cells(request):
 
 
 def pytest_configure(config):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background: tests press Ctrl-C
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "small: little data; runs again with NUMBA_DISABLE_JIT=1 (test_legs.py)")
     config.addinivalue_line("markers", "interpreted: runs with NUMBA_DISABLE_JIT=1 alone, to save compiling")
 

@@ -24,7 +24,8 @@ FULL = np.nan_to_num(X)
 Y = np.array(["a", "b", "c"])[(FULL[:, 0] + FULL[:, 1] > 0).astype(int) + (FULL[:, 2] > 1)]
 Z = FULL[:, 0] * 3 + FULL[:, 1] + _GENERATOR.normal(size=200)
 ROWS = _holes(_GENERATOR.normal(size=(120, 4)) * 2)
-FEW = {"n_estimators": 30, "random_state": 1, "min_samples_leaf": 8}
+FEW = {"n_estimators": 10, "random_state": 1, "min_samples_leaf": 8}
+LEAVING_OUT = FEW | {"n_estimators": 30, "oob_score": True}  # so many that each row is left out by one
 ONE = {"random_state": 1, "min_samples_leaf": 2}
 
 CASES = {
@@ -39,10 +40,10 @@ CASES = {
     "extra tree": (tree.ExtraTreeClassifier, ONE, X, Y == "a"),
     "extra tree of numbers": (tree.ExtraTreeRegressor, ONE, X, Z),
     "forest": (ensemble.RandomForestClassifier, FEW | {"class_weight": "balanced"}, X, Y),
-    "forest of two classes": (ensemble.RandomForestClassifier, FEW | {"oob_score": True}, X, Y == "a"),
+    "forest of two classes": (ensemble.RandomForestClassifier, LEAVING_OUT, X, Y == "a"),
     "forest, outputs": (ensemble.RandomForestClassifier, FEW, X, np.stack([Y, Y == "a"], axis=1)),
     "forest of one": (ensemble.RandomForestClassifier, {"n_estimators": 1, "random_state": 3}, X, Y == "a"),
-    "forest of numbers": (ensemble.RandomForestRegressor, FEW | {"oob_score": True}, X, Z),
+    "forest of numbers": (ensemble.RandomForestRegressor, LEAVING_OUT, X, Z),
     "extra trees": (ensemble.ExtraTreesClassifier, FEW, X, Y == "b"),
     "extra trees of numbers": (ensemble.ExtraTreesRegressor, FEW, X, np.stack([Z, -Z], axis=1)),
 }
@@ -180,7 +181,7 @@ def test_rows_that_were_drawn_are_not_known():
     with pytest.raises(ValueError, match="warm_start=True: which rows"):
         own.set_params(warm_start=True, n_estimators=40).fit(X, Y)
     _, whole = taken("extra trees")
-    assert [rows.tolist() for rows in whole.estimators_samples_] == [list(range(200))] * 30
+    assert [rows.tolist() for rows in whole.estimators_samples_] == [list(range(200))] * 10
     assert len(whole[0].predict(ROWS)) == len(ROWS)
 
 

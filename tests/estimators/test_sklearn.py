@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier as TheirClassifier
 from sklearn.tree import DecisionTreeRegressor as TheirRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
+from strategies import interpreted_only
 
 from dtnumba import (
     C45Classifier,
@@ -105,8 +106,6 @@ with warnings.catch_warnings():
         + [C50Classifier(winnow=True), DearC50(), DearC50(trials=5, rules=True)]
         + [chaid(min_parent=4, min_child=2) for chaid in (CHAIDClassifier, CHAIDRegressor)]
         + [MARSClassifier(), MARSRegressor()]
-        + [ObliqueTreeClassifier(), ObliqueTreeRegressor()]
-        + [forest(n_estimators=3) for forest in (ObliqueForestClassifier, ObliqueForestRegressor)]
         + [RuleSetClassifier(), DecisionListClassifier()]
         + [optimal(max_depth=2) for optimal in (OptimalTreeClassifier, OptimalTreeRegressor)]
         + [IncrementalTreeClassifier(), IncrementalTreeRegressor()]
@@ -114,10 +113,22 @@ with warnings.catch_warnings():
         + [DecisionGraphClassifier(method=method) for method in ("mml", "merge", "oblivious")],
         expected_failed_checks=expected_to_fail,
     )
+    # Every kind of value that these checks bring would compile their kernels anew.
+    checks_of_sums = parametrize_with_checks(
+        [ObliqueTreeClassifier(), ObliqueTreeRegressor()]
+        + [forest(n_estimators=3) for forest in (ObliqueForestClassifier, ObliqueForestRegressor)],
+        expected_failed_checks=expected_to_fail,
+    )
 
 
 @all_checks
 def test_check_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@interpreted_only
+@checks_of_sums
+def test_check_of_scikit_learn_of_tests_of_several_columns(estimator, check):
     check(estimator)
 
 
