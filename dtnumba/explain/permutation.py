@@ -4,7 +4,8 @@
 
 A row changes its leaf only where its way tests the column. So a row goes down once and leaves a mark at the first node
 of each column that it meets; it goes down again from each of these marks with the value of another row. The time
-depends on the length of the ways and not on the number of columns. Which row lends its value is computed on the spot
+depends on the length of the ways and not on the number of columns, but for nodes that test sums: there a row leaves a
+mark for every column of the sum. Which row lends its value is computed on the spot
 (``shuffle``), so no column is ever written out.
 """
 
@@ -18,11 +19,12 @@ from dtnumba.explain.shuffle import rows_of, shuffled
 from dtnumba.prediction.walk_tree import pack
 from dtnumba.runtime import rng
 from dtnumba.runtime.instructions.bits import lower_bound
-from dtnumba.runtime.kernels import by_type, inline, kernel_type
+from dtnumba.runtime.kernels import by_class, by_type, inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.tasks import take_ticket
 from dtnumba.tables.binned_table import BinnedTable
 from dtnumba.trees.layout import depths
+from dtnumba.trees.linear import LinearTests
 from dtnumba.trees.routing import is_among
 from dtnumba.validation.out_of_bag import draw_bags
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 _N_WALKS = 16  # rows that go down side by side
 _ONE, _TWO, _HALF, _LOW = np.uint64(1), np.uint64(2), np.uint64(32), np.uint64(0x7FFFFFFF)
 _IS_LEVEL, _COUNT = np.uint64(1 << 31), np.uint64(0xFFFFFFFF)
+_NONE = np.uint64(0xFFFFFFFFFFFFFFFF)  # no column is another row's
 
 
 def _row_begin(cells, row):
@@ -108,6 +111,7 @@ class ShuffleColumns(NamedTuple):
     words: np.ndarray  # nodes as in ``predict.Packed``
     thresholds: np.ndarray  # the same memory as float64
     levels: np.ndarray  # int32: of each node that tests a category, ascending: those that go left
+    linear: object  # AxisTests or LinearTests
     roots: np.ndarray  # (n_trees,) int64
     leaf_values: np.ndarray  # (m, n_outputs) float64: a number, or the code of the commonest class
     truth: np.ndarray  # (n, n_outputs) float64: likewise
@@ -190,8 +194,7 @@ def _go_on(task, nodes, begins, swapped, values):
             node = nodes[j]
             word = task.words[_TWO * node]
             f = (word & _LOW) >> _ONE
-            x = value_at(task.cells, begins[j], f)
-            x = values[j] if f == swapped[j] else x
+            x = _tested(task.linear, task.cells, begins[j], node, f, swapped[j], values[j])
             to = _child(task, node, word, x)
             moved |= to ^ node
             nodes[j] = to
@@ -204,7 +207,7 @@ def _mark(task, room, tree, start, stop):
     """Let rows go down to their leaves, ``nodes``; mark where each first meets a feature, and count the marks."""
     nodes, begins, seen, marks, m = room.nodes, room.begins, room.seen, room.marks, np.int64(0)
     n_walks = stop - start
-    p, turn = np.uint64(len(seen) // _N_WALKS), room.turn[0] + 1
+    turn = room.turn[0] + 1
     room.turn[0] = turn
     for j in range(n_walks):
         nodes[j], begins[j] = np.uint64(task.roots[tree]), begin_of(task.cells, room.rows[start + j])
@@ -215,16 +218,58 @@ def _mark(task, room, tree, start, stop):
             node = nodes[j]
             word = task.words[_TWO * node]
             f = (word & _LOW) >> _ONE
-            to = _child(task, node, word, value_at(task.cells, begins[j], f))
+            to = _child(task, node, word, _tested(task.linear, task.cells, begins[j], node, f, _NONE, 0.0))
             nodes[j] = to
-            # Written always, and kept where the mark is one: whether a feature is new can hardly be foreseen.
-            place = np.uint64(j) * p + f
-            marks[0, m], marks[1, m], marks[2, m] = j, np.int64(f), np.int64(node)
-            is_inner = to != node
-            m += np.int64(is_inner & (seen[place] != turn))
-            seen[place] = turn if is_inner else seen[place]
-            moved |= is_inner
+            m = _marked(task.linear, marks, m, seen, turn, j, node, f, to != node)
+            moved |= to != node
     return m
+
+
+@inline
+def _mark_column(linear, marks, m, seen, turn, j, node, f, is_inner):
+    """Leave a mark where a walk has not met the feature of a node before; return how many there are."""
+    # Written always, and kept where the mark is one: whether a feature is new can hardly be foreseen.
+    place = np.uint64(j) * np.uint64(len(seen) // _N_WALKS) + f
+    marks[0, m], marks[1, m], marks[2, m] = j, np.int64(f), np.int64(node)
+    m += np.int64(is_inner & (seen[place] != turn))
+    seen[place] = turn if is_inner else seen[place]
+    return m
+
+
+@inline
+def _mark_terms(linear, marks, m, seen, turn, j, node, f, is_inner):
+    """Leave a mark for each column of a sum that a walk has not met before."""
+    first, last = linear.start[node], linear.start[node + _ONE]
+    if first == last:
+        return _mark_column(linear, marks, m, seen, turn, j, node, f, is_inner)
+    for k in range(first, last):
+        m = _mark_column(linear, marks, m, seen, turn, j, node, np.uint64(linear.column[k]), is_inner)
+    return m
+
+
+@inline
+def _column_tested(linear, cells, begin, node, f, swapped, value):
+    x = value_at(cells, begin, f)
+    return value if f == swapped else x
+
+
+@inline
+def _sum_tested(linear, cells, begin, node, f, swapped, value):
+    first, last = linear.start[node], linear.start[node + _ONE]
+    if first == last:
+        return _column_tested(linear, cells, begin, node, f, swapped, value)
+    total, n_known = 0.0, 0
+    for k in range(first, last):
+        x = _column_tested(linear, cells, begin, node, np.uint64(linear.column[k]), swapped, value)
+        is_known = x == x
+        n_known += is_known
+        total += float(linear.weight[k]) * (x if is_known else float(linear.stand_in[k]))
+    return total if n_known > 0 else np.nan
+
+
+# By whether nodes test sums: what a node tests of a row, one value of which may be another row's; marks for its columns
+_tested = by_class(lambda cls: cls is LinearTests, _sum_tested, _column_tested)
+_marked = by_class(lambda cls: cls is LinearTests, _mark_terms, _mark_column)
 
 
 @inline
@@ -268,7 +313,7 @@ def shuffled_losses(
         return np.empty((0, p))
     workers = max(1, min(plan.settings.workers, n_trees - first))
     kept = np.sort(plan.orders[0])
-    most = _N_WALKS * min(int(depths(trees).max()), p) + 1
+    most = _N_WALKS * (p if trees.has_sums else min(int(depths(trees).max()), p)) + 1
     room = Marks(
         np.empty((workers, len(kept) + 1), np.uint32),
         per_worker(workers, _N_WALKS, np.uint64),
@@ -290,6 +335,7 @@ def shuffled_losses(
         packed.words,
         packed.words.view(np.float64),
         trees.level,
+        trees.linear,
         trees.root[:-1].copy(),
         _labels(trees, outcome.sizes, rule) if is_label else trees.value,
         (outcome.codes if is_label else outcome.y).astype(np.float64),

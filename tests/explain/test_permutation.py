@@ -6,7 +6,14 @@ from forests import counts_of, digest, table
 from naive import binary as naive
 from strategies import interpreted_only
 
-from dtnumba import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor, bin_batches
+from dtnumba import (
+    ExtraTreesClassifier,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    bin_batches,
+)
 from dtnumba.explain.importances import nothing_measured
 from dtnumba.explain.shuffle import rows_of, shuffled
 from dtnumba.runtime import rng
@@ -54,6 +61,9 @@ CASES = [
     pytest.param(ExtraTreesClassifier, {"bootstrap": True, "max_bins": None}, 1, marks=interpreted_only),
     (RandomForestRegressor, {"max_features": 2}, 3),
     (RandomForestRegressor, {"min_samples_leaf": 5}, 4),
+    (ObliqueForestClassifier, {}, 0),
+    pytest.param(ObliqueForestClassifier, {"max_bins": None, "search": "lda"}, 1, marks=interpreted_only),
+    pytest.param(ObliqueForestRegressor, {"max_features": 3, "min_samples_leaf": 3}, 3, marks=interpreted_only),
 ]
 
 

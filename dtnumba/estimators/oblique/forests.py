@@ -34,7 +34,15 @@ def _again(name: str) -> Any:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ObliqueForestParams(ObliqueParams):
-    """Parameters of oblique forests: those of oblique trees, and those of ForestParams that go with them."""
+    """Parameters of oblique forests: those of oblique trees, and those of ForestParams that go with them.
+
+    Parameters
+    ----------
+    importance : "impurity" or "permutation"
+        What ``feature_importances_`` are: "impurity": what tests gain, that of a sum shared by its columns.
+        "permutation": the rise of the loss of what each tree left out, once a column is shuffled.
+
+    """
 
     n_estimators: int = field(default=100, metadata=_OF_FORESTS["n_estimators"].metadata, kw_only=False)
     search: str = parameter("random", one_of(*SEARCHES))
@@ -44,10 +52,10 @@ class ObliqueForestParams(ObliqueParams):
     oob_score: Any = _again("oob_score")  # noqa: RUF009  a field
     warm_start: bool = yes_or_no(False)
     max_bins: int | None = _again("max_bins")
+    importance: str = parameter("impurity", one_of("impurity", "permutation"))
     verbose: Any = _again("verbose")  # noqa: RUF009
     max_seconds: float | None = _again("max_seconds")
 
-    importance: ClassVar[str] = "impurity"
     _described_like: ClassVar[Any] = ForestParams
 
 
