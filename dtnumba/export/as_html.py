@@ -61,9 +61,9 @@ def html(
     """
     if y is not None and X is None:
         raise ValueError("y: the labels of rows that are not there; pass X=, the rows, as well")
-    read(model)
+    read(model, sums=True)
     table = None if X is None else model.table_of(X)
-    read_model = read(model, "float64" if table is None else f"float{table.bits}")
+    read_model = read(model, "float64" if table is None else f"float{table.bits}", sums=True)
     columns = renamed(read_model.columns, feature_names, class_names)
     read_model = read_model._replace(columns=columns)
     targets = None if y is None else _targets(y, table, model)

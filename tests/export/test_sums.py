@@ -1,14 +1,20 @@
 """Tests on sums over several columns: a format says what the model says, on the boundary of every sum, or refuses."""
 
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 from exported import SUMS, made, of_any_table
 from strategies import interpreted_only
 
 from dtnumba import ObliqueTreeClassifier, export
-from dtnumba.export import as_python
+from dtnumba.export import as_python, pictures
 from dtnumba.export.reading import read
-from dtnumba.export.replay import hard_rows
+from dtnumba.export.replay import hard_rows, model_answers
 from dtnumba.trees.linear import sums_of
 
 WAYS = {
@@ -144,6 +150,37 @@ def test_a_sum_is_written_as_it_is_added_up():
     assert f"      {shown} < " in tree.summary()
     names = export.text(tree, feature_names=["length", "two words"])
     assert f'{a:.4g}*length - {-b:.4g}*"two words"' in names
+
+
+ASKED = """
+const document = {getElementById: () => ({textContent: %s})};
+%s
+const number = (x) => x === null ? NaN : Number(x);
+console.log(JSON.stringify([Model.way(1), %s.map((row) => Model.answer(row.map(number)))]));
+"""
+
+
+@interpreted_only
+@pytest.mark.skipif(shutil.which("node") is None, reason="the script of pages is run by node")
+@pytest.mark.parametrize("name", sorted(SUMS))
+def test_a_page_walks_rows_as_the_model_does(name):
+    model, X = made(name)
+    data = re.search(r'<script type="application/json" id="model">(.*?)</script>', export.html(model), re.DOTALL)[1]
+    rows = hard_rows(read(model, sums=True), np.array(model.table_of(X).whole, np.float64))
+    cells = [[None if x != x else str(x).replace("inf", "Infinity") for x in row] for row in rows.tolist()]
+    script = Path(pictures.__file__).with_name("model.js").read_text(encoding="utf-8")
+    done = subprocess.run(
+        [shutil.which("node"), "-"], input=ASKED % (json.dumps(data), script, json.dumps(cells)), capture_output=True,
+        text=True, check=True, encoding="utf-8",
+    )  # fmt: skip
+    way, said = json.loads(done.stdout)
+    expected = model_answers(model, rows)
+    assert np.array_equal([one["numbers"] for one in said], expected.numbers)
+    if expected.codes is not None:
+        assert np.array_equal([one["codes"] for one in said], expected.codes)
+    linear = model.trees_.linear
+    if linear.start[0] < linear.start[1]:
+        assert f"{abs(linear.weight[0]):.3g}\u00b7x{linear.column[0]}" in way
 
 
 @interpreted_only

@@ -1,7 +1,7 @@
 "use strict";
 // What a page knows of a model: its nodes as columns, the words for them, and the way of a row.
 const Model = (() => {
-  const LEAF = -1, THRESHOLD = 1, AMONG = 2, CUTS = 3, MAP = 4, STAYS = 255, TIE = 1e-9;
+  const SHOWN_TERMS = 4, LEAF = -1, THRESHOLD = 1, AMONG = 2, CUTS = 3, MAP = 4, STAYS = 255, TIE = 1e-9;
   const TYPES = { i1: Int8Array, u1: Uint8Array, i2: Int16Array, u2: Uint16Array, i4: Int32Array, u4: Uint32Array,
     f4: Float32Array, f8: Float64Array };
   const data = JSON.parse(document.getElementById("model").textContent);
@@ -72,6 +72,28 @@ const Model = (() => {
   const isolate = (name) => /[\u0590-\u08ff\ufb1d-\ufefc]/.test(name) ? `\u2068${name}\u2069` : name;
   const nameOf = (f) => isolate(data.names[f]);
 
+  // The terms of a sum that a node tests; none where it tests one column.
+  function termsOf(i) {
+    const found = [];
+    if (c.term_start) for (let s = c.term_start[i]; s < c.term_start[i + 1]; s++) found.push(s);
+    return found;
+  }
+
+  const columnsOf = (i) => {
+    const terms = termsOf(i);
+    return terms.length ? terms.map((s) => c.term_column[s]) : [c.feature[i]];
+  };
+
+  function testOf(i, most = SHOWN_TERMS) {  // the name of what a node tests
+    const terms = termsOf(i);
+    if (!terms.length) return nameOf(c.feature[i]);
+    const shown = terms.slice(0, most).map((s) => {
+      const weight = c.term_weight[s];
+      return ` ${weight < 0 ? "−" : "+"} ${number(+Math.abs(weight).toPrecision(3))}·${nameOf(c.term_column[s])}`;
+    }).join("").replace(/^ \+ /, "").replace(/^ /, "");
+    return terms.length > most ? `${shown} + ${count(terms.length - most)} more` : shown;
+  }
+
   function setOf(feature, codes, most) {
     const names = data.levels[feature] || [], shown = codes.slice(0, most).map((k) => isolate(names[k]));
     if (codes.length === 1) return shown[0];
@@ -95,7 +117,7 @@ const Model = (() => {
   function way(i, most = 4, short = null) {
     const p = parent[i];
     if (p < 0) return "all rows";
-    const k = i - c.left[p], f = c.feature[p], name = short === null ? nameOf(f) : short;
+    const k = i - c.left[p], f = c.feature[p], name = short === null ? testOf(p) : short;
     if (c.kind[p] === THRESHOLD) return thresholdWay(f, threshold[p], k === 0, most, name);
     if (c.kind[p] === AMONG) {
       const codes = Array.from(c.level.subarray(c.level_start[p], c.level_start[p + 1]));
@@ -174,6 +196,18 @@ const Model = (() => {
 
   // The way of a row
 
+  function valueAt(i, row) {  // that a node tests: of a column, or a sum, NaN where all of it is missing
+    const terms = termsOf(i);
+    if (!terms.length) return row[c.feature[i]];
+    let total = 0, isKnown = false;
+    for (const s of terms) {
+      const x = row[c.term_column[s]];
+      isKnown = isKnown || x === x;
+      total += c.term_weight[s] * (x === x ? x : c.term_stand_in[s]);
+    }
+    return isKnown ? total : NaN;
+  }
+
   function childNumber(i, x) {
     if (x !== x) return -1;
     if (c.kind[i] === THRESHOLD) return x <= threshold[i] ? 0 : 1;
@@ -205,7 +239,7 @@ const Model = (() => {
       const [i, part] = waiting.pop();
       passed.set(i, part);
       if (!c.kind[i]) { ends.push([i, part]); continue; }
-      let child = childNumber(i, row[c.feature[i]]);
+      let child = childNumber(i, valueAt(i, row));
       if (child < 0 && c.stand_in_start)
         for (let s = c.stand_in_start[i]; child < 0 && s < c.stand_in_start[i + 1]; s++)
           child = sideOf(s, row[c.stand_in_feature[s]]);
@@ -269,5 +303,5 @@ const Model = (() => {
   }
 
   return { data, c, m, isMany, parent, below, depth, threshold, isClasses, sizes, offsets, width, ranges, decode, number, count,
-    percent, isolate, way, takesMissing, orMissing, missingWords, standIns, sharesOf, isKnown, codeOf, numberOf, says, descend, answer };
+    percent, isolate, columnsOf, testOf, way, takesMissing, orMissing, missingWords, standIns, sharesOf, isKnown, codeOf, numberOf, says, descend, answer };
 })();

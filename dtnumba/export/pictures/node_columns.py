@@ -11,6 +11,7 @@ from dtnumba.export.reading import UP_TO, absent_of, codes_of, kinds_of
 from dtnumba.prediction.fractional import with_prior
 from dtnumba.tables.costs import LeastCost
 from dtnumba.trees.layout import LEAF, STAYS, last_children, n_entries, node_values
+from dtnumba.trees.linear import LinearTests
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,6 +82,7 @@ def node_columns(read_model: ReadTrees, model: Any, n_trees: int) -> dict[str, A
         **shown.ragged("cut_start", "cut"),
         **shown.ragged("branch_start", "branch"),
         **shown.ragged("level_start", "level"),
+        **_sums(shown),
         **_surrogates(shown),
         **_statistics(shown),
         **_values(shown, ~inner | stays),
@@ -99,6 +101,15 @@ def _statistics(shown: _Shown) -> dict[str, Any]:
         found["weight"] = column(trees.weight[:m].astype(np.float32))
     found["impurity"] = column(trees.impurity[:m].astype(np.float32))
     return found
+
+
+def _sums(shown: _Shown) -> dict[str, Any]:
+    linear = shown.read_model.trees.linear
+    if not isinstance(linear, LinearTests):
+        return {}
+    s = int(linear.start[shown.m])
+    parts = {f"term_{name}": column(getattr(linear, name)[:s]) for name in ("column", "weight", "stand_in")}
+    return {"term_start": column(np.diff(linear.start[: shown.m + 1])), **parts} if s else {}
 
 
 def _surrogates(shown: _Shown) -> dict[str, Any]:

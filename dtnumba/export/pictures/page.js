@@ -33,7 +33,7 @@
     if (c.weight) fact("Weight", M.number(c.weight[i]));
     if (M.isKnown(i)) data.sizes.forEach((_, k) => fact(data.sizes.length > 1 ? `Says, output ${k}` : "Says", M.says(i, k)));
     if (c.impurity) fact(data.impurity, M.number(c.impurity[i]));
-    if (c.kind[i]) fact("Splits by", data.names[c.feature[i]]);
+    if (c.kind[i]) fact("Splits by", M.testOf(i, 40));
     if (c.kind[i]) fact("Below", `${M.count(M.below[i])} nodes`);
     panel.append(facts);
     if (M.isClasses && M.isKnown(i)) panel.append(shareRows(M.sharesOf(i, o), o));
@@ -62,7 +62,7 @@
         + (c.n && !c.weight ? ` (${M.count(Math.round(part * c.n[i]))})` : ""));
       tip.append(element("div", { class: "dim" }, element("bdi", SENTENCE, most.join(", "))));
     }
-    if (c.kind[i]) tip.append(element("div", { class: "dim" }, element("bdi", {}, `splits by ${data.names[c.feature[i]]}`)));
+    if (c.kind[i]) tip.append(element("div", { class: "dim" }, element("bdi", {}, `splits by ${M.testOf(i)}`)));
     tip.hidden = false;
     tip.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - tip.offsetWidth - 12))}px`;
     tip.style.top = `${y + 18 + tip.offsetHeight > innerHeight ? Math.max(8, y - tip.offsetHeight - 12) : y + 18}px`;
@@ -79,7 +79,7 @@
       const columns = data.names.map((name) => name.toLowerCase().includes(asked));
       const classes = (data.classes || []).map((own) => own.map((name) => name.toLowerCase().includes(asked)));
       for (let i = first; i < stop; i++) {
-        if (c.kind[i] ? columns[c.feature[i]] : classes.some((own, o) => own[M.codeOf(i, o)])) found.push(i);
+        if (c.kind[i] ? M.columnsOf(i).some((f) => columns[f]) : classes.some((own, o) => own[M.codeOf(i, o)])) found.push(i);
       }
     }
     search.found = found;
@@ -108,7 +108,7 @@
   const { row } = Form;
   function used() {
     const times = new Float64Array(row.length);
-    for (let i = 0; i < M.m; i++) if (c.kind[i]) times[c.feature[i]] += c.n ? c.n[i] : 1;
+    for (let i = 0; i < M.m; i++) if (c.kind[i]) for (const f of M.columnsOf(i)) times[f] += c.n ? c.n[i] : 1;
     if (c.stand_in_feature) for (const f of c.stand_in_feature) times[f] += 1e-9;
     return times;
   }

@@ -44,7 +44,7 @@ const View = (() => {
     measure.font = "600 " + FONT;
     const over = measure.measureText(whole).width - room;
     if (over <= 0 || M.parent[i] < 0) return cut(whole, room, true, asIs);
-    const name = M.data.names[c.feature[M.parent[i]]], wide = measure.measureText(M.isolate(name)).width;
+    const name = M.testOf(M.parent[i]), wide = measure.measureText(M.isolate(name)).width;
     return cut(M.way(i, 4, cut(name, Math.max(room / 3, wide - over - 2), true)), room, true, asIs);
   }
 
@@ -212,7 +212,7 @@ const View = (() => {
 
   function label(i) {
     const parts = [M.way(i), rows(i), M.says(i, state.out)].filter(Boolean);
-    if (c.kind[i]) parts.push(`splits by ${M.data.names[c.feature[i]]}`, `${M.count(M.below[i])} nodes below`);
+    if (c.kind[i]) parts.push(`splits by ${M.testOf(i)}`, `${M.count(M.below[i])} nodes below`);
     return parts.join(", ");
   }
 
