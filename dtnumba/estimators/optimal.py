@@ -44,6 +44,7 @@ from dtnumba.prediction.tree_view import TreeView
 from dtnumba.runtime.memory import machine_bytes
 from dtnumba.runtime.progress import Monitor
 from dtnumba.runtime.side_by_side import expecting
+from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.categories import FROM_DTYPE
 from dtnumba.tables.weights import fixed_weights
 from dtnumba.trees.message_length import whole_leaf_bits
@@ -101,7 +102,8 @@ class OptimalParams:
         1: say how good the best tree and the bound are whenever they get better. A function is called while the search
         runs, and stops it by False.
     n_jobs : int or None
-        Threads of predictions; None is every core, but one inside a worker of another pool.
+        Threads of the search and of predictions; the tree is the same on any number. None is every core, but one
+        inside a worker of another pool.
 
     """
 
@@ -178,6 +180,7 @@ class OptimalTree(Learner):
         most = (1 << deepest) - 1 if self.max_nodes is None else int(self.max_nodes)
         memory = machine_bytes() // 4 if self.max_bytes is None else int(self.max_bytes)
         limits = SearchLimits(deepest, most, int(self.min_samples_leaf), memory, float(self.max_gap), self.start)
+        limits = limits._replace(workers=n_workers(self.n_jobs))
         if self.verbose and not callable(self.verbose):
             limits = limits._replace(tell=partial(say_step, goal.unit))
         with expecting(predicting(table, outcome)):

@@ -79,5 +79,14 @@ class Notice:
             if timer is not None:
                 timer.cancel()
 
+    @contextlib.contextmanager
+    def unheeded(self) -> Iterator[None]:
+        """Let this thread compile what nobody waits for: that is no time of compiling, and nothing is said of it."""
+        self._running.is_on = True
+        try:
+            yield
+        finally:
+            self._running.is_on = False
+
 
 NOTICE = Notice()

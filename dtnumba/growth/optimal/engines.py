@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.growth.optimal.bit_job import FEW_GROUPS, bit_job, bit_kernels
+from dtnumba.growth.optimal.bits.job import FEW_GROUPS, bit_helper, bit_job, bit_kernels
+from dtnumba.growth.optimal.crew import MOST_HELPERS, help_out
 from dtnumba.growth.optimal.known_sets import KNOWN_BYTES
+from dtnumba.growth.optimal.losses.labels import ManyErrors
+from dtnumba.growth.optimal.ordered.job import n_ways, sorted_helper, sorted_job, sorted_kernels
+from dtnumba.growth.optimal.ordered.two_levels import R_SIZE
 from dtnumba.growth.optimal.rule import ALL_TESTS, ENDED, GO_ON, S_BEST, S_BOUND
-from dtnumba.growth.optimal.sorted_job import n_ways, sorted_job, sorted_kernels
-from dtnumba.growth.optimal.sorted_two_levels import R_SIZE
-from dtnumba.runtime.addresses import call_entry, compile_entries, entry_of
+from dtnumba.runtime.addresses import are_compiled, call_entry, code_for, compile_entries, entry_of
+from dtnumba.runtime.kernels import COMPILED
+from dtnumba.runtime.notice import NOTICE
+from dtnumba.runtime.side_by_side import is_rehearsal
+from dtnumba.runtime.threads.board import close
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +39,9 @@ _NOTHING = np.zeros(0)
 MUCH = 1 << 60
 
 
+_SOON, _LATER = 0.03, 1.0  # seconds of a search after which others help: where what they need is compiled, or is not
+
+
 class Engine:
     """A search, and what both kinds share."""
 
@@ -44,6 +55,9 @@ class Engine:
     make_job: Callable[[], Any]
     kernels: Callable[[Any], Any]
     tree: Callable[[], Tree]  # that was found
+    helper_of: Callable[[Any], Any]  # the job as a thread that helps has it
+    slots: int  # of workers, in the memory of a job, behind so many others
+    helpers: int  # threads that may come
     is_running = ended = has_begun = False
 
     def prepare(self) -> None:
@@ -55,11 +69,43 @@ class Engine:
         self.code = codes[1]._replace(record=self.job)
         memory = self.job.frames if hasattr(self.job, "frames") else self.job.levels
         self.state, self.explored_at = memory.state, memory.explored
+        self.is_over, self.twins = threading.Event(), list[Engine]()
+        self.has_called = False
+
+    def close(self) -> None:
+        """Let go of all who help; nothing is searched for after this."""
+        self.is_over.set()
+        close(self.job.crew.board)
+        for twin in self.twins:
+            twin.close()
+
+    def call_helpers(self) -> None:
+        """Let other threads come, once the search has taken long enough."""
+        if self.has_called or self.depth <= 2 or self.helpers == 0 or not COMPILED or is_rehearsal():
+            return
+        self.has_called = True
+        with contextlib.suppress(RuntimeError):  # the system has no more threads
+            for k in range(self.helpers):
+                threading.Thread(target=self._help, args=(self.slots + k,), name="dtnumba", daemon=True).start()
+
+    def _help(self, slot: int) -> None:
+        if self.is_over.wait(_SOON):
+            return
+        code = code_for(help_out, self.job)
+        if not are_compiled([code]) and self.is_over.wait(_LATER - _SOON):
+            return
+        job = self.helper_of(self.job)
+        with NOTICE.unheeded():  # the search goes on meanwhile
+            entry_of(code)
+        if not self.is_over.is_set():
+            with np.errstate(over="ignore"):
+                call_entry(code._replace(record=job), slot, 0, 0)
 
     def twin(self) -> Engine:
         """Return the same search with memory of its own, beside this one, which may go on where it ended early."""
         other = copy.copy(self)
         other.prepare()
+        self.twins.append(other)
         return other
 
     def search(self, upper: int, budget: int, steps: int, is_main: bool = True) -> None:
@@ -72,6 +118,7 @@ class Engine:
             budget = GO_ON
         self.has_begun = budget >= ALL_TESTS
         sets = int(self.explored_at[0]) + max(_FEWEST_SETS, steps // self.steps)
+        self.call_helpers()
         self.is_running = True
         with np.errstate(over="ignore"):  # names of sets
             self.ended = call_entry(self.code, upper, budget, sets) == ENDED
@@ -89,7 +136,9 @@ class Engine:
 class BitEngine(Engine):
     """The search over columns of 0 and 1."""
 
-    def __init__(self, columns: list[OrderedColumn], goal: Objective, rule: TreeRule, memory: int) -> None:
+    def __init__(
+        self, columns: list[OrderedColumn], goal: Objective, rule: TreeRule, memory: int, workers: int = 1
+    ) -> None:
         levels, n_cuts = max(rule.depth, 2), sum(column.last_code for column in columns)
         left = demand_memory(memory, len(goal.values), n_cuts, len(goal.values) * n_cuts * (16 + 2 * levels) // 8)
         self.tests = [(j, c) for j, column in enumerate(columns) for c in range(column.last_code)]
@@ -108,13 +157,14 @@ class BitEngine(Engine):
                     worst[group.ravel()] = goal.worst
         if groups is None and rule.least == 1:
             bits, values, _, _ = _merged(bits, values, np.zeros(0, np.int64), None)
-        self.n_columns, self.depth = len(kept), rule.depth
+        self.n_columns, self.depth, self.slots, self.helper_of = len(kept), rule.depth, levels + 1, bit_helper
+        self.helpers, left = _affordable(workers, left, 2 * len(kept) * (8 * values.shape[1] + 32) + len(values) // 2)
         places = _FEW_PLACES
         if rule.depth > 3:  # each place takes 32 bytes
             places = 1 << max(8, min(left // 4 // 32, _PLACES if rule.depth == 4 else _MANY_PLACES).bit_length() - 1)
         self.steps = max(1, len(kept) ** 2 * bits.shape[1] // 64)
         self.kernels = bit_kernels
-        self.make_job = lambda: bit_job(bits[kept], groups, values, goal.loss, rule, worst, places)
+        self.make_job = lambda: bit_job(bits[kept], groups, values, goal.loss, rule, worst, places, self.helpers)
         self.prepare()
 
     def tree(self) -> Tree:
@@ -126,7 +176,9 @@ class BitEngine(Engine):
 class SortedEngine(Engine):
     """The search over ordered columns."""
 
-    def __init__(self, columns: list[OrderedColumn], goal: Objective, rule: TreeRule, memory: int) -> None:
+    def __init__(
+        self, columns: list[OrderedColumn], goal: Objective, rule: TreeRule, memory: int, workers: int = 1
+    ) -> None:
         levels, ways = max(rule.depth, 2), n_ways(rule)
         cells = 2 * len(goal.values) * len(columns)  # a twin may search beside
         left = demand_memory(
@@ -136,11 +188,13 @@ class SortedEngine(Engine):
         values, worst, labels = goal.values, goal.worst, goal.labels
         if rule.least == 1:
             codes, values, worst, labels = _merged(codes, values, worst, labels)
-        self.n_columns, self.depth = len(columns), rule.depth
+        self.n_columns, self.depth, self.slots, self.helper_of = len(columns), rule.depth, levels, sorted_helper
+        each = len(codes[0]) * (32 * len(columns) + 256 + 40 * values.shape[1])
+        self.helpers, left = _affordable(workers, left, each + codes.shape[1] * 256 * isinstance(goal.loss, ManyErrors))
         self.steps = 2 * len(columns) ** 2 * codes.shape[1]
         self.kernels = sorted_kernels
         known = min(left // 4, KNOWN_BYTES)
-        self.make_job = lambda: sorted_job(codes, values, goal.loss, rule, worst, labels, known)
+        self.make_job = lambda: sorted_job(codes, values, goal.loss, rule, worst, labels, known, self.helpers)
         self.prepare()
 
     def tree(self) -> Tree:
@@ -157,6 +211,12 @@ def demand_memory(memory: int, n_rows: int, n_tests: int, needed: int) -> int:
             "smaller max_depth or thresholds=10"
         )
     return memory - needed
+
+
+def _affordable(workers: int, memory: int, each: int) -> tuple[int, int]:
+    """Return how many threads may help, and what memory they leave: half of it at least. A twin has its own."""
+    helpers = max(0, min(workers - 1, MOST_HELPERS, memory // 2 // (2 * each + 1)))
+    return helpers, memory - helpers * 2 * each
 
 
 def _merged(

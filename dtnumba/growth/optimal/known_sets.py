@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dtnumba.growth.optimal.crew import MOST_ITEMS
 from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
 from dtnumba.runtime.kernels import inline, outlined
 
 MOST_KNOWN, KNOWN_BYTES = 256, 1 << 24  # sets of a level that are compared, and the bytes of those of all levels
+OF_LEVELS = 2 * MOST_ITEMS
 _ONE, _WORD = np.uint64(1), np.uint64(64)
 # What a set loses at least, and what trees that is about
 K_LOW, K_DEPTH, K_TESTS, K_SPENT = range(4)
@@ -109,17 +111,20 @@ class SolvedSets(NamedTuple):
     rows: np.ndarray  # (levels, sets, words) uint64
     told: np.ndarray  # (levels, sets, 4) int64: columns K_LOW ...
     turn: np.ndarray  # (levels,) int64
-    own: np.ndarray  # (levels, words) uint64: the set that is asked about
+    own: np.ndarray  # (OF_LEVELS + levels, words) uint64: sets that are asked about: both of each item, of each level
 
 
 @outlined
-def bound_by_like(known, rows, level, side, asked, upper):
-    """Return whether a set, asked for (depth, tests, spent), cannot lose less than ``upper`` because of one like it."""
-    own, told, order = known.own[level], known.told[level], rows.row[level, side, 0]
+def bound_by_like(known, level, rows, slot, side, asked, upper, own):
+    """Return whether a set, asked for (depth, tests, spent), cannot lose less than ``upper`` because of one like it.
+
+    It is rows[slot, side]; its rows are written to ``own`` as bits.
+    """
+    told, order = known.told[level], rows.row[slot, side, 0]
     depth, tests, spent = asked
     for w in range(np.uint64(len(own))):
         own[w] = np.uint64(0)
-    for t in range(np.uint64(rows.size[level, side])):
+    for t in range(np.uint64(rows.size[slot, side])):
         r = np.uint64(order[t])
         own[r // _WORD] |= _ONE << (r % _WORD)
     for k in range(len(told)):
@@ -139,11 +144,11 @@ def bound_by_like(known, rows, level, side, asked, upper):
 
 
 @outlined
-def remember_set(known, level, asked, low):
-    """Keep what the set that was last asked about loses at least, in the place of the oldest one."""
+def remember_set(known, level, own, asked, low):
+    """Keep what a set loses at least, in the place of the oldest one."""
     k = known.turn[level]
     known.turn[level] = (k + 1) % len(known.told[level])
-    for w in range(np.uint64(known.own.shape[1])):
-        known.rows[level, k, w] = known.own[level, w]
+    for w in range(np.uint64(len(own))):
+        known.rows[level, k, w] = own[w]
     known.told[level, k, K_LOW] = low
     known.told[level, k, K_DEPTH], known.told[level, k, K_TESTS], known.told[level, k, K_SPENT] = asked

@@ -13,8 +13,8 @@ ENDED, HALTED = 0, 1
 S_PHASE, S_SIDE, S_DEPTH, S_TESTS, S_UPPER, S_START, S_LOW, S_GOT, S_BEFORE, S_BEST = range(10)
 S_BOUND, S_BUDGET, S_LEVEL = range(10, 13)
 S_AT, S_LIMIT, S_ASKED, S_OTHER = range(13, 17)  # over bits
-S_OWN, S_HEAD, S_TAIL, S_CUT, S_GOT_LOW, S_BEFORE_LOW, S_SPENT = range(13, 20)  # over ordered columns
-N_LEVEL_STATE = 20
+S_OWN, S_HEAD, S_TAIL, S_CUT, S_GOT_LOW, S_BEFORE_LOW, S_SPENT, S_TRIED = range(13, 21)  # over ordered columns
+N_LEVEL_STATE = 21
 ALL_TESTS = 1 << 30  # a budget of discrepancies that leaves out no test
 GO_ON = ALL_TESTS + 1  # likewise, and the search goes on where it ended early
 # Of every column, how many cuts are tried at most where not all are: the best of each part of the rows

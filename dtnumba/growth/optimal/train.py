@@ -67,6 +67,7 @@ class SearchLimits(NamedTuple):
     start: str | None = "greedy"  # look for good trees first; None: do not
     upper: int | None = None  # only trees that lose less are of interest; None: all
     tell: Callable[[float, int, int], None] | None = None  # called with seconds, loss and bound as they get better
+    workers: int = 1  # threads
 
 
 AS_BEFORE = 0  # as many steps as the search before it took
@@ -118,8 +119,11 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
     if searched > _SHALLOW:
         _begin(columns, goal, limits, monitor, found)
     is_bits = goal.is_sum and (is_binary(columns) or n_cuts(columns) <= _FEW_CUTS)
-    one: Engine = (BitEngine if is_bits else SortedEngine)(columns, goal, rule, limits.memory)
-    _search(one, found, limits, monitor, is_whole=searched == depth)
+    one: Engine = (BitEngine if is_bits else SortedEngine)(columns, goal, rule, limits.memory, limits.workers)
+    try:
+        _search(one, found, limits, monitor, is_whole=searched == depth)
+    finally:
+        one.close()
     if found.lower < found.upper and searched <= _SHALLOW:
         _begin(columns, goal, limits, monitor, found)
     if searched < depth:

@@ -30,28 +30,32 @@ def test_a_set_bounds_those_that_have_all_of_it_or_nearly():
     n = 130
     sets = [np.arange(100), np.arange(n), np.arange(3, 100), np.arange(4, n)]
     rows, known = rows_of(sets, np.ones(n)), nothing_known(2, n)
-    assert not bound_by_like(known, rows, 0, 0, (2, 3, 0), 1)
-    remember_set(known, 0, (2, 3, 0), 10)
+    assert not bound_by_like(known, 0, rows, 0, 0, (2, 3, 0), 1, known.own[0])
+    remember_set(known, 0, known.own[0], (2, 3, 0), 10)
     for side, lacks in enumerate([0, 0, 3, 4]):
-        assert bound_by_like(known, rows, 0, side, (2, 3, 0), 10 - lacks)
-        assert not bound_by_like(known, rows, 0, side, (2, 3, 0), 11 - lacks)
+        assert bound_by_like(known, 0, rows, 0, side, (2, 3, 0), 10 - lacks, known.own[0])
+        assert not bound_by_like(known, 0, rows, 0, side, (2, 3, 0), 11 - lacks, known.own[0])
     # Larger trees may lose less, smaller ones not; tests are dearer where fewer columns are spent.
-    assert bound_by_like(known, rows, 0, 0, (1, 1, 0), 10)
-    assert not bound_by_like(known, rows, 0, 0, (3, 3, 0), 10)
-    assert not bound_by_like(known, rows, 0, 0, (2, 3, 1), 10)
+    assert bound_by_like(known, 0, rows, 0, 0, (1, 1, 0), 10, known.own[0])
+    assert not bound_by_like(known, 0, rows, 0, 0, (3, 3, 0), 10, known.own[0])
+    assert not bound_by_like(known, 0, rows, 0, 0, (2, 3, 1), 10, known.own[0])
     # Where nobody can say what a row loses, sets must have all of it.
     rows = rows_of(sets, [])
-    assert bound_by_like(known, rows, 0, 1, (2, 3, 0), 10)
-    assert not bound_by_like(known, rows, 0, 2, (2, 3, 0), 1)
+    assert bound_by_like(known, 0, rows, 0, 1, (2, 3, 0), 10, known.own[0])
+    assert not bound_by_like(known, 0, rows, 0, 2, (2, 3, 0), 1, known.own[0])
 
 
 def test_the_oldest_set_is_forgotten():
     sets = [[k] for k in range(3)]
     rows, known = rows_of(sets, np.ones(3)), nothing_known(2, 3)
     for side in range(3):
-        bound_by_like(known, rows, 0, side, (1, 1, 0), 99)
-        remember_set(known, 0, (1, 1, 0), 5)
-    assert [bound_by_like(known, rows, 0, side, (1, 1, 0), 5) for side in range(3)] == [False, True, True]
+        bound_by_like(known, 0, rows, 0, side, (1, 1, 0), 99, known.own[0])
+        remember_set(known, 0, known.own[0], (1, 1, 0), 5)
+    assert [bound_by_like(known, 0, rows, 0, side, (1, 1, 0), 5, known.own[0]) for side in range(3)] == [
+        False,
+        True,
+        True,
+    ]
 
 
 @settings(max_examples=40, deadline=None)
@@ -66,5 +70,5 @@ def test_no_bound_is_above_what_a_set_loses(seed):
     for side, mask in enumerate(masks):
         best = int(naive.best_loss(mask, tests, loss, 2, 3))
         for upper in range(best + 1, best + 4):
-            assert not bound_by_like(known, rows, 0, side, (2, 3, 0), upper)
-        remember_set(known, 0, (2, 3, 0), best)
+            assert not bound_by_like(known, 0, rows, 0, side, (2, 3, 0), upper, known.own[0])
+        remember_set(known, 0, known.own[0], (2, 3, 0), best)

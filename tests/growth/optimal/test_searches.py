@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import optimal as naive
 
-from dtnumba.growth.optimal.bit_job import bit_job, bit_kernels
+from dtnumba.growth.optimal.bits.job import bit_job, bit_kernels
 from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
 from dtnumba.growth.optimal.losses.labels import LabelCosts, ManyErrors, TwoErrors
 from dtnumba.growth.optimal.losses.message import MessageLength
 from dtnumba.growth.optimal.losses.spreads import EntropyLost, ManyGini, SquaresLost, TwoGini, WideGini
+from dtnumba.growth.optimal.ordered.job import sorted_job, sorted_kernels
 from dtnumba.growth.optimal.rule import ALL_TESTS, ENDED, GO_ON, S_BEST, S_BOUND, TreeRule
-from dtnumba.growth.optimal.sorted_job import sorted_job, sorted_kernels
 from dtnumba.runtime.addresses import call_entry, entry_of
 from dtnumba.runtime.kernels import COMPILED
 

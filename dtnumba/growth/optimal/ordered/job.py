@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.growth.optimal.known_sets import KNOWN_BYTES, MOST_KNOWN, SolvedSets
+from dtnumba.growth.optimal.crew import new_crew
+from dtnumba.growth.optimal.known_sets import KNOWN_BYTES, MOST_KNOWN, OF_LEVELS, SolvedSets
 from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
 from dtnumba.growth.optimal.losses.labels import ManyErrors, TwoErrors
 from dtnumba.growth.optimal.losses.spreads import SquaresLost, TwoGini
+from dtnumba.growth.optimal.ordered.batches import I_SIZE, SortedJob
+from dtnumba.growth.optimal.ordered.rows import Lanes, SortedRows
+from dtnumba.growth.optimal.ordered.search import search_sorted
+from dtnumba.growth.optimal.ordered.two_levels import R_SIZE, Levels, sorted_two_below
 from dtnumba.growth.optimal.rule import N_LEVEL_STATE, N_PARTS
-from dtnumba.growth.optimal.sorted_rows import Lanes, SortedRows
-from dtnumba.growth.optimal.sorted_search import search_sorted
-from dtnumba.growth.optimal.sorted_two_levels import R_SIZE, Levels, SortedJob, sorted_two_below
 from dtnumba.runtime.addresses import code_for
 from dtnumba.runtime.instructions.running_extremes import N_LANES
 
@@ -35,19 +37,21 @@ def sorted_job(
     worst: Any,
     label: Any = None,
     memory: int = KNOWN_BYTES,
+    helpers: int = 0,
 ) -> SortedJob:
     """Return the search over ``codes`` (columns, rows): which of a column's ascending values each row has.
 
     ``value`` (rows, sums) is what a row adds; ``worst`` what it can lose at most, empty where nobody can say; ``label``
     its class or target, None where the only sum that it adds to says so. ``memory``: bytes for sets that were solved.
+    ``helpers``: threads that may come to help.
     """
     n_columns, n_rows = codes.shape
     levels = max(rule.depth, 2)
-    shape = (levels, 2, n_columns, n_rows)
+    shape = (levels + helpers, 2, n_columns, n_rows)
     row, code = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
     row[0, 0] = np.argsort(codes, axis=1, kind="stable")
     code[0, 0] = np.take_along_axis(codes, row[0, 0], axis=1)
-    size = np.zeros((levels, 2), np.int64)
+    size = np.zeros((levels + helpers, 2), np.int64)
     size[0, 0] = n_rows
     n_sums = value.shape[1]
     label = np.asarray(value.argmax(axis=1) if label is None else label, np.int32)
@@ -99,9 +103,16 @@ def sorted_job(
         np.zeros((levels, n_known, words), np.uint64),
         np.full((levels, n_known, 4), -1, np.int64),
         np.zeros(levels, np.int64),
-        np.zeros((levels, words), np.uint64),
+        np.zeros((OF_LEVELS + levels, words), np.uint64),
     )
-    return SortedJob(rows, loss, rule, lanes, state, np.zeros(1, np.int64), known, 0)
+    return SortedJob(rows, loss, rule, lanes, state, np.zeros(1, np.int64), known, new_crew(I_SIZE), 0)
+
+
+def sorted_helper(job: SortedJob) -> SortedJob:
+    """Return the job as a thread that helps has it: what it writes is its own."""
+    lanes, levels = job.lanes, job.levels
+    own = {name: np.zeros_like(getattr(levels, name)) for name in ("inner", "taken", "found", "two", "explored")}
+    return job._replace(lanes=Lanes(*map(np.zeros_like, lanes)), levels=levels._replace(**own))
 
 
 def n_ways(rule: TreeRule) -> int:

@@ -11,8 +11,40 @@ whose leaves may have any rows; these are what ``S_LOW`` and ``low`` are about, 
 
 import numpy as np
 
-from dtnumba.growth.optimal.known_sets import bound_by_like, remember_set
+from dtnumba.growth.optimal.known_sets import OF_LEVELS, bound_by_like, remember_set
 from dtnumba.growth.optimal.losses.contract import BIG, spends, spread, test_price
+from dtnumba.growth.optimal.ordered.batches import (
+    I_COLUMN,
+    I_CUT,
+    I_GOT,
+    I_IS_LIKE,
+    I_LEVEL,
+    I_LOW,
+    I_PLACE,
+    I_ROOT,
+    n_together,
+    try_together,
+)
+from dtnumba.growth.optimal.ordered.ranges import cut_of, use_bounds
+from dtnumba.growth.optimal.ordered.rows import loss_of_set, part
+from dtnumba.growth.optimal.ordered.two_levels import (
+    R_COLUMN,
+    R_COST,
+    R_FROM,
+    R_LEFT,
+    R_PRICE,
+    R_RIGHT,
+    R_SEED,
+    R_SIZE,
+    R_TO,
+    R_WAY,
+    TWO_COLUMN,
+    TWO_CUT,
+    TWO_LOW,
+    TWO_SPENT,
+    TWO_UPPER,
+    VALUE,
+)
 from dtnumba.growth.optimal.rule import (
     ALL_TESTS,
     ENDED,
@@ -41,29 +73,11 @@ from dtnumba.growth.optimal.rule import (
     S_START,
     S_TAIL,
     S_TESTS,
+    S_TRIED,
     S_UPPER,
     good_enough,
     limit_tests,
     sort_by,
-)
-from dtnumba.growth.optimal.sorted_rows import loss_of_set, part
-from dtnumba.growth.optimal.sorted_two_levels import (
-    R_COLUMN,
-    R_COST,
-    R_FROM,
-    R_LEFT,
-    R_PRICE,
-    R_RIGHT,
-    R_SEED,
-    R_SIZE,
-    R_TO,
-    R_WAY,
-    TWO_COLUMN,
-    TWO_CUT,
-    TWO_LOW,
-    TWO_SPENT,
-    TWO_UPPER,
-    VALUE,
 )
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import by_type, entry, inline, outlined
@@ -89,7 +103,7 @@ def _open(job, level, depth, tests, upper, budget):
     n = rows.size[level, side]
     state[S_PHASE], state[S_DEPTH], state[S_TESTS], state[S_BUDGET] = NEXT_TEST, depth, tests, budget
     state[S_UPPER] = state[S_START] = upper
-    state[S_HEAD], state[S_TAIL] = 0, 0
+    state[S_HEAD] = state[S_TAIL] = state[S_TRIED] = 0
     state[S_LOW] = 0 if n < 2 * least else upper
     as_leaf = loss_of_set(job.loss, rows, level, side, lanes)
     if as_leaf < upper:
@@ -146,35 +160,14 @@ def _seed_by_sums(loss, job, level, side, f, begin, end):
 _seed = by_type("seed", _seed_by_sums)
 
 
-@inline
-def _midway(loss, rows, level, side, f, start, stop, lanes):
-    return (start + stop + 1) // 2
-
-
-# (loss, rows, level, side, column, start, stop, lanes): where a range of cuts is divided
-_middle = by_type("middle", _midway)
-
-
-@inline
-def _cut_between(codes, low, high, wanted):
-    """Return a cut strictly between two places near the wanted one, -1 if there is none."""
-    for t in range(wanted, high):
-        if codes[t] != codes[t - 1]:
-            return np.int64(t)
-    for t in range(wanted - 1, low, -1):
-        if codes[t] != codes[t - 1]:
-            return np.int64(t)
-    return np.int64(-1)
-
-
 @outlined
 def _ask(job, level, side, depth, tests, spent, upper, budget):
     """Solve one side of a cut; return False where that takes a level of its own, which is opened."""
     levels = job.levels
     state = levels.state[level]
     state[S_SIDE] = side
-    asked = depth, tests, spent
-    if bound_by_like(job.known, job.rows, level + 1, side, asked, upper):
+    asked, own = (depth, tests, spent), job.known.own[OF_LEVELS + level + 1]
+    if bound_by_like(job.known, level + 1, job.rows, level + 1, side, asked, upper, own):
         state[S_GOT] = state[S_GOT_LOW] = upper
         return True
     if depth <= 2:
@@ -184,7 +177,7 @@ def _ask(job, level, side, depth, tests, spent, upper, budget):
         kept = levels.kept[level, side]
         kept[0, 0], kept[0, 1] = levels.two[TWO_COLUMN], levels.two[TWO_CUT]  # written out if it is wanted
         if job.halt[0] == 0:
-            remember_set(job.known, level + 1, asked, state[S_GOT_LOW])
+            remember_set(job.known, level + 1, own, asked, state[S_GOT_LOW])
         return True
     levels.state[level + 1, S_OWN], levels.state[level + 1, S_SPENT] = side, spent
     _open(job, level + 1, depth, tests, upper, budget)
@@ -251,29 +244,24 @@ def search_sorted(job, upper, budget, n_sets):
                 above = levels.state[level - 1]
                 above[S_GOT], above[S_GOT_LOW] = state[S_UPPER], min(state[S_LOW], state[S_UPPER])
                 if budget >= ALL_TESTS:
-                    remember_set(job.known, level, (depth, tests, state[S_SPENT]), above[S_GOT_LOW])
+                    asked = depth, tests, state[S_SPENT]
+                    remember_set(job.known, level, job.known.own[OF_LEVELS + level], asked, above[S_GOT_LOW])
                 if state[S_UPPER] < state[S_START]:
                     kept = levels.kept[level - 1, above[S_SIDE]]
                     for k in range(len(kept)):
                         kept[k, 0], kept[k, 1] = levels.best[level, k, 0], levels.best[level, k, 1]
                 level -= 1
                 continue
-            one = levels.ranges[level, state[S_HEAD] % places]
-            if one[R_LEFT] + one[R_RIGHT] + one[R_PRICE] >= state[S_UPPER]:
-                state[S_HEAD] += 1
+            if depth <= 3:
+                _next_together(job, level, budget)
                 continue
-            start, stop, f = one[R_FROM], one[R_TO], one[R_COLUMN]
-            wanted = one[R_SEED]
-            if wanted == 0:
-                wanted = _middle(job.loss, rows, level, state[S_OWN], f, start, stop, job.lanes)
-            cut = np.int64(-1)
-            if stop - start > 1:
-                cut = _cut_between(rows.code[level, state[S_OWN], f], start, stop, wanted)
+            one = levels.ranges[level, state[S_HEAD] % places]
+            cut = cut_of(job, level, one)
             if cut < 0:
                 state[S_HEAD] += 1
                 continue
-            state[S_CUT] = cut
-            part(rows, level, state[S_OWN], f, cut, job.lanes)
+            f, state[S_CUT] = one[R_COLUMN], cut
+            part(rows, level, state[S_OWN], f, cut, job.lanes, level + 1)
             levels.explored[2] += 1
             as_left = loss_of_set(job.loss, rows, level + 1, 0, job.lanes)
             side = np.int64(loss_of_set(job.loss, rows, level + 1, 1, job.lanes) > as_left)
@@ -305,13 +293,48 @@ def search_sorted(job, upper, budget, n_sets):
         left, right = state[S_BEFORE_LOW], state[S_GOT_LOW]
         if state[S_SIDE] == 0:
             left, right = right, left
-        state[S_LOW] = min(state[S_LOW], left + right + one[R_PRICE])
-        if rule.least > 1:
-            state[S_LOW] = min(state[S_LOW], one[R_PRICE] + min(left, right))
-        if budget >= ALL_TESTS:
-            _divide(job, level, left, right)
+        use_bounds(job, level, one, cut, left, right, budget)
         state[S_HEAD] += 1
         state[S_PHASE] = NEXT_TEST
+
+
+@outlined
+def _next_together(job, level, budget):
+    """Try the next cuts of a set of three levels, as many as are tried at a time, and use in order what was found."""
+    levels, item = job.levels, job.crew.item
+    state, places = levels.state[level], levels.ranges.shape[1]
+    most, work = n_together(job.rows, level, state[S_OWN], state[S_TRIED])
+    head, n = state[S_HEAD], np.int64(0)
+    while head < state[S_TAIL] and n < most:
+        place = head % places
+        cut = cut_of(job, level, levels.ranges[level, place])
+        head += 1
+        if cut >= 0:
+            item[n, I_LEVEL], item[n, I_PLACE], item[n, I_CUT] = level, place, cut
+            n += 1
+    try_together(job, level, n, work)
+    if job.halt[0] != 0:
+        return  # what was found may not be all: these cuts still wait
+    state[S_HEAD] = head
+    state[S_TRIED] += n
+    for k in range(n):
+        one, cut = levels.ranges[level, item[k, I_PLACE]], item[k, I_CUT]
+        total = item[k, I_GOT] + item[k, I_GOT + 1] + one[R_PRICE]
+        spent = state[S_SPENT] + spends(job.loss, one[R_COLUMN])
+        for side in range(2):
+            if item[k, I_IS_LIKE + side] == 0:
+                given = one[R_WAY] if side == 0 else state[S_TESTS] - 1 - one[R_WAY]
+                d, t = limit_tests(state[S_DEPTH] - 1, given)
+                own = job.known.own[2 * k + side]
+                remember_set(job.known, level + 1, own, (d, t, spent), item[k, I_LOW + side])
+        if total < state[S_UPPER]:
+            state[S_BEST], state[S_UPPER] = total, good_enough(job.rule, level, total)
+            part(job.rows, level, state[S_OWN], one[R_COLUMN], cut, job.lanes, level + 1)
+            for side in range(2):
+                kept = levels.kept[level, side]
+                kept[0, 0], kept[0, 1] = item[k, I_COLUMN + side], item[k, I_ROOT + side]
+            _write_tree(job, level, one[R_COLUMN], cut, one[R_WAY])
+        use_bounds(job, level, one, cut, item[k, I_LOW], item[k, I_LOW + 1], budget)
 
 
 @outlined
@@ -330,40 +353,3 @@ def _write_tree(job, level, f, cut, way):
             levels.two[TWO_SPENT] = state[S_SPENT] + spends(job.loss, f)
             call_at(job.two_at, job, level + 1, side, t + 4)
         _graft_pairs(best, max(d, 1), side, kept)
-
-
-@outlined
-def _divide(job, level, left, right):
-    """Put both halves of a range to the end of the queue, where they cannot be skipped."""
-    rows, levels = job.rows, job.levels
-    state = levels.state[level]
-    places = levels.ranges.shape[1]
-    one = levels.ranges[level, state[S_HEAD] % places]
-    start, stop, cut, f, way = one[R_FROM], one[R_TO], state[S_CUT], one[R_COLUMN], one[R_WAY]
-    end_left, end_right, price = one[R_LEFT], one[R_RIGHT], one[R_PRICE]
-    total = left + right + price
-    below, above = cut, cut
-    if len(rows.worst) > 0 and total > state[S_UPPER]:
-        order, gap = rows.row[level, state[S_OWN], f], total - state[S_UPPER]
-        spent = np.int64(0)
-        while below > start + 1 and spent + rows.worst[order[below - 1]] <= gap:
-            below -= 1
-            spent += rows.worst[order[below]]
-        spent = np.int64(0)
-        while above < stop - 1 and spent + rows.worst[order[above]] <= gap:
-            spent += rows.worst[order[above]]
-            above += 1
-    if end_left + right + price < state[S_UPPER] and below - start > 1:
-        _put(levels, level, f, start, below, way, end_left, right, price)
-    if left + end_right + price < state[S_UPPER] and stop - above > 1:
-        _put(levels, level, f, above, stop, way, left, end_right, price)
-
-
-@inline
-def _put(levels, level, f, start, stop, way, left, right, price):
-    state = levels.state[level]
-    one = levels.ranges[level, state[S_TAIL] % levels.ranges.shape[1]]
-    one[R_COLUMN], one[R_FROM], one[R_TO], one[R_WAY] = f, start, stop, way
-    one[R_LEFT], one[R_RIGHT] = left, right
-    one[R_SEED], one[R_PRICE] = 0, price
-    state[S_TAIL] += 1

@@ -6,12 +6,22 @@ place of another only where it is strictly better; what is skipped could not be.
 optimal one in that order, whatever bounds were known on the way.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from dtnumba.growth.optimal.bit_rows import BitRows, descend
-from dtnumba.growth.optimal.known_sets import Known, like, look_up, name_set, note, remember
+from dtnumba.growth.optimal.bits.ahead import (
+    I_BELOW,
+    I_COLUMN,
+    I_FIRST,
+    I_LEVEL,
+    I_SOLVED,
+    I_VALUE,
+    found_ahead,
+    solve_ahead,
+)
+from dtnumba.growth.optimal.bits.rows import descend
+from dtnumba.growth.optimal.bits.two_levels import count_sums
+from dtnumba.growth.optimal.crew import LEAST_WORK, MOST_ITEMS, is_helped
+from dtnumba.growth.optimal.known_sets import like, look_up, name_set, note, remember
 from dtnumba.growth.optimal.losses.contract import BIG, leaf, spread
 from dtnumba.growth.optimal.rule import (
     ALL_TESTS,
@@ -38,51 +48,16 @@ from dtnumba.growth.optimal.rule import (
     S_START,
     S_TESTS,
     S_UPPER,
-    TreeRule,
     good_enough,
     limit_tests,
     sort_by,
 )
-from dtnumba.growth.optimal.two_levels import Pairs, count_sums
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import entry, inline, outlined
 from dtnumba.runtime.records import own_copy
+from dtnumba.runtime.threads.board import look_at
 
 _UNKNOWN = -2  # in the place of a test: of a set that was solved before, and whose tests must be found again
-
-
-class Frames(NamedTuple):
-    """Levels of the search."""
-
-    state: np.ndarray  # (levels, N_LEVEL_STATE) int64
-    order: np.ndarray  # (levels, columns) int64
-    score: np.ndarray  # (columns,) float64
-    leaf: np.ndarray  # (levels, 2, columns) int64
-    mask: np.ndarray  # (levels, 2, words) uint64: rows of each side, as the level has them
-    seen: np.ndarray  # (levels, 2, words) uint64: the same, as level 0 has them
-    key: np.ndarray  # (levels, 2, 2) uint64: two words that name them
-    all_bits: np.ndarray  # (columns, words) uint64: level 0, column by column
-    best: np.ndarray  # (levels, 2 ** depth) int64: tests of the best tree, root first, children of k at 2k + 1, 2k + 2
-    kept: np.ndarray  # (levels, 2 ** depth) int64: of the side that was solved first
-    tests: np.ndarray  # (3,) int64: of the tree of two levels just found
-    two: np.ndarray  # (levels, 2, 3) int64: of both sides
-    counts: np.ndarray  # (columns,) int64
-    explored: np.ndarray  # (2,) int64: sets of rows solved, and tests tried
-    never: np.ndarray  # (1,) int64: 0, a flag that ends nothing
-
-
-class BitJob(NamedTuple):
-    """Everything the search reads and writes."""
-
-    rows: BitRows
-    sums: object
-    loss: object
-    rule: TreeRule
-    pairs: Pairs
-    known: Known
-    frames: Frames
-    halt: np.ndarray  # (1,) int64
-    two_at: int  # where ``two_below`` is
 
 
 @outlined
@@ -95,6 +70,7 @@ def _open(job, level, depth, tests, upper, budget):
     state[S_AT], state[S_PHASE], state[S_DEPTH], state[S_TESTS] = 0, NEXT_TEST, depth, tests
     state[S_START], state[S_UPPER], state[S_LIMIT] = upper, upper, min(n, budget + 1)
     state[S_BUDGET] = budget
+    frames.ahead[0] = 0
     here, frames_leaf = pairs.pair[:, pairs.pair.shape[1] - 1], frames.leaf[level]
     for j in range(n):
         for k in range(len(here)):
@@ -146,6 +122,54 @@ def _bound(job, level, side, j, depth, tests):
 
 
 @outlined
+def _take_ahead(job, level, side, j):
+    """Write what a side loses, where that was found ahead, as its solver does; tell whether it was."""
+    state, item = job.frames.state[level], job.crew.item
+    if state[S_DEPTH] != 3 or not is_helped(job.crew):
+        return False
+    k = found_ahead(job, level, j)
+    if k < 0:
+        _look_ahead(job, level, j)
+        k = found_ahead(job, level, j)
+    if k < 0 or item[k, I_SOLVED + side] != 2:
+        return False
+    for n in range(4):
+        job.pairs.value[n] = item[k, I_VALUE + 4 * side + n]
+    return True
+
+
+@outlined
+def _look_ahead(job, level, here):
+    """Solve the next tests of a level, from the one in hand on."""
+    frames, rows, item, price = job.frames, job.rows, job.crew.item, job.rule.price
+    state, n_columns = frames.state[level], rows.n_columns[level]
+    work = rows.start[level, rows.start.shape[1] - 1] * n_columns * n_columns
+    most = min(2 * (1 + np.int64(look_at(job.crew.present))), np.int64(MOST_ITEMS))
+    frames.ahead[0] = 0
+    if most * work < LEAST_WORK:
+        return
+    at = np.int64(0)
+    while frames.order[level, at] != here:
+        at += 1
+    n = np.int64(0)
+    d, t = limit_tests(state[S_DEPTH] - 1, state[S_TESTS] - 1)
+    while at < state[S_LIMIT] and n < most:
+        j = frames.order[level, at]
+        _part(job, level, j)
+        bound0, is_exact0 = _bound(job, level, 0, j, d, t)
+        bound1, is_exact1 = _bound(job, level, 1, j, d, t)
+        if bound0 + bound1 + price < state[S_UPPER]:
+            side = np.int64(frames.leaf[level, 1, j] > frames.leaf[level, 0, j])
+            item[n, I_LEVEL], item[n, I_COLUMN], item[n, I_FIRST] = level, j, side
+            item[n, I_BELOW] = state[S_UPPER] - price - (bound0 if side == 1 else bound1)
+            item[n, I_SOLVED], item[n, I_SOLVED + 1] = np.int64(is_exact0), np.int64(is_exact1)
+            n += 1
+        at += 1
+    _part(job, level, here)
+    solve_ahead(job, level, n, n * work)
+
+
+@outlined
 def _ask(job, level, side, j, depth, tests, upper, budget):
     """Solve one side of a test; return False where that takes a level of its own, which is opened."""
     frames, state = job.frames, job.frames.state[level]
@@ -163,11 +187,15 @@ def _ask(job, level, side, j, depth, tests, upper, budget):
     frames.explored[0] += 1
     seen, key = frames.seen[level, side], frames.key[level, side]
     if depth <= 2:
-        call_at(job.two_at, job, level, side, tests)
+        is_ahead = _take_ahead(job, level, side, j)
+        if not is_ahead:
+            call_at(job.two_at, job, level, side, tests)
         state[S_GOT] = job.pairs.value[tests]
         if job.halt[0] != 0:
             return True  # of no use: nobody will look at it
-        if state[S_GOT] < upper:
+        if is_ahead:
+            frames.two[level, side, 0] = _UNKNOWN
+        elif state[S_GOT] < upper:
             call_at(job.two_at, job, level, side, tests + 8)
             for k in range(3):
                 frames.two[level, side, k] = frames.tests[k]

@@ -16,7 +16,10 @@ from dtnumba.runtime.kernels import by_type, inline, outlined
 
 
 class SortedRows(NamedTuple):
-    """Sets of rows: level 0 has all in side 0; what a cut makes of a set of one level are both sides of the next."""
+    """Sets of rows: level 0 has all in side 0; what a cut makes of a set of one level are both sides of the next.
+
+    Behind those of all levels are a worker's own, for each thread that helps.
+    """
 
     row: np.ndarray  # (levels, 2, columns, rows) int32: in the order of each column
     code: np.ndarray  # (levels, 2, columns, rows) int32: which value the column has there
@@ -57,17 +60,17 @@ class Lanes(NamedTuple):
 
 
 @outlined
-def part(rows, level, side, column, cut, lanes):
-    """Make the sets left and right of a cut: the first ``cut`` rows in the order of a column, and the others."""
+def part(rows, level, side, column, cut, lanes, to):
+    """Make the sets left and right of a cut, both sides of ``to``: the first ``cut`` rows in the order of a column."""
     n = rows.size[level, side]
     order = rows.row[level, side, column]
     for t in range(np.uint64(n)):
         lanes.place[order[t]] = t
-    rows.size[level + 1, 0], rows.size[level + 1, 1] = cut, n - cut
+    rows.size[to, 0], rows.size[to, 1] = cut, n - cut
     for g in range(rows.row.shape[2]):
         order, codes = rows.row[level, side, g], rows.code[level, side, g]
-        left, right = rows.row[level + 1, 0, g], rows.row[level + 1, 1, g]
-        left_code, right_code = rows.code[level + 1, 0, g], rows.code[level + 1, 1, g]
+        left, right = rows.row[to, 0, g], rows.row[to, 1, g]
+        left_code, right_code = rows.code[to, 0, g], rows.code[to, 1, g]
         a = b = np.uint64(0)
         for t in range(np.uint64(n)):
             r, c = order[t], codes[t]

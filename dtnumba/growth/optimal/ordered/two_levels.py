@@ -5,13 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.optimal.known_sets import SolvedSets
 from dtnumba.growth.optimal.losses.contract import spends, test_price, two_leaves
-from dtnumba.growth.optimal.rule import TreeRule
-from dtnumba.growth.optimal.sorted_rows import (
+from dtnumba.growth.optimal.ordered.rows import (
     N_LANES,
-    Lanes,
-    SortedRows,
     find_cut,
     leaves_of,
     look_along,
@@ -44,19 +40,6 @@ class Levels(NamedTuple):
     kept: np.ndarray  # (levels, 2, 2 ** depth, 2) int64: of either side
     two: np.ndarray  # (6,) int64: what the solver of two levels found
     explored: np.ndarray  # (3,) int64
-
-
-class SortedJob(NamedTuple):
-    """Everything the search reads and writes."""
-
-    rows: SortedRows
-    loss: object
-    rule: TreeRule
-    lanes: Lanes
-    levels: Levels
-    halt: np.ndarray
-    known: SolvedSets
-    two_at: int  # where ``sorted_two_below`` is
 
 
 @inline

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.growth.optimal.bit_rows import BitRows, Counted, Summed
-from dtnumba.growth.optimal.bit_search import BitJob, Frames, search
+from dtnumba.growth.optimal.bits.ahead import I_SIZE, BitJob, Frames
+from dtnumba.growth.optimal.bits.rows import BitRows, Counted, Summed
+from dtnumba.growth.optimal.bits.search import search
+from dtnumba.growth.optimal.bits.two_levels import Pairs, two_below
+from dtnumba.growth.optimal.crew import new_crew
 from dtnumba.growth.optimal.known_sets import Known
 from dtnumba.growth.optimal.rule import N_LEVEL_STATE
-from dtnumba.growth.optimal.two_levels import Pairs, two_below
 from dtnumba.runtime.addresses import code_for
 
 if TYPE_CHECKING:
@@ -23,7 +25,14 @@ FEW_GROUPS = 32  # of rows of the same class and weight, counted as bits
 
 
 def bit_job(
-    columns: NDArray[np.uint8], groups: Any, values: Any, loss: Any, rule: TreeRule, worst: Any, places: int
+    columns: NDArray[np.uint8],
+    groups: Any,
+    values: Any,
+    loss: Any,
+    rule: TreeRule,
+    worst: Any,
+    places: int,
+    helpers: int = 0,
 ) -> BitJob:
     """Return the search over ``columns`` (columns, rows) of 0 and 1.
 
@@ -41,6 +50,8 @@ def bit_job(
         Of each group, what one row can lose at most; empty where nobody can say.
     places : int
         Sets of rows that are remembered.
+    helpers : int
+        Threads that may come to help.
 
     """
     n_columns, n_rows = columns.shape
@@ -106,7 +117,7 @@ def bit_job(
         np.zeros((levels, n_columns), np.int64),
         np.zeros(n_columns),
         np.zeros((levels, 2, n_columns), np.int64),
-        np.zeros((levels, 2, n_words), np.uint64),
+        np.zeros((levels + 1 + helpers, 2, n_words), np.uint64),
         np.zeros((levels, 2, n_words), np.uint64),
         np.zeros((levels, 2, 2), np.uint64),
         words_of[:n_columns].copy(),
@@ -117,8 +128,14 @@ def bit_job(
         np.zeros(n_columns, np.int64),
         np.zeros(2, np.int64),
         np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
     )
-    return BitJob(rows, sums, loss, rule, pairs, known, frames, np.zeros(1, np.int64), 0)
+    return BitJob(rows, sums, loss, rule, pairs, known, frames, np.zeros(1, np.int64), new_crew(I_SIZE), 0)
+
+
+def bit_helper(job: BitJob) -> BitJob:
+    """Return the job as a thread that helps has it: what it writes is its own."""
+    return job._replace(pairs=Pairs(*map(np.zeros_like, job.pairs)))
 
 
 def bit_kernels(job: BitJob) -> tuple[Code, Code]:

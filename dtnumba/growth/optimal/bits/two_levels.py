@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.optimal.bit_rows import add_ones, add_pairs, count_rows
+from dtnumba.growth.optimal.bits.rows import add_ones, add_pairs, count_rows
 from dtnumba.growth.optimal.losses.contract import BIG, fill_cells, leaf
 from dtnumba.runtime.instructions.bits import bit_count
 from dtnumba.runtime.kernels import entry, inline, outlined
@@ -37,10 +37,14 @@ class Pairs(NamedTuple):
 def two_below(job, level, side, asked):
     """Solve one side of the test in hand, or for side -1 the rows of the level, with at most ``asked`` tests.
 
+    ``side`` 2 and more: of a worker's item, whose rows are those of mask[side // 2 - 1, side % 2].
+
     ``asked`` + 4: write them, too, whether the search is halted or not. ``asked`` + 8: write those just found.
     """
     job = own_copy(job)
-    mask = job.rows.valid[level] if side < 0 else job.frames.mask[level, side]
+    mask = job.rows.valid[level]
+    if side >= 0:
+        mask = job.frames.mask[level, side] if side < 2 else job.frames.mask[side // 2 - 1, side % 2]
     if asked < 8:
         solve_two(job, level, mask, asked & 3, job.halt if asked < 4 else job.frames.never)
     if asked >= 4:
