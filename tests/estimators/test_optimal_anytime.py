@@ -4,11 +4,19 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from naive import optimal as naive
+from strategies import interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, OptimalTreeClassifier, OptimalTreeRegressor
+from dtnumba.growth.optimal.greedy import running_distances
 from dtnumba.growth.optimal.train import passes
+from dtnumba.pruners.mdl import MDL
+from dtnumba.trees import message_length
 from dtnumba.trees.check import check
+from dtnumba.trees.message_length import whole_leaf_bits
+from dtnumba.trees.subtrees import depth_levels
 
 
 def noise(n=300, p=4, seed=0):
@@ -61,6 +69,68 @@ def test_numbers_without_time_are_no_worse_than_the_greedy_tree():
     greedy = DecisionTreeRegressor(max_depth=5, random_state=0).fit(X, z)
     assert model.loss_ <= ((greedy.predict(X) - z) ** 2).sum() * (1 + 1e-9)
     assert_honest(model, X, z)
+
+
+@interpreted_only
+@pytest.mark.parametrize("depth", [3, 5])
+def test_distances_without_time_are_no_more_than_those_of_the_greedy_tree(depth):
+    X, _ = noise(120)
+    z, weight = np.round(np.sin(2 * X[:, 0]) * X[:, 1], 1), np.arange(120) % 3
+    model = OptimalTreeRegressor(objective="absolute_error", max_depth=depth, max_seconds=0).fit(X, z, weight)
+    greedy = DecisionTreeRegressor(criterion="absolute_error", max_depth=depth, random_state=0).fit(X, z, weight)
+    assert model.loss_ <= (weight * np.abs(greedy.predict(X) - z)).sum() * (1 + 1e-9)
+    assert (weight * np.abs(model.predict(X) - z)).sum() == pytest.approx(model.loss_)
+    assert_honest(model, X, z)
+
+
+@interpreted_only
+def test_bits_without_time_are_no_more_than_those_of_pruned_greedy_trees():
+    X, _ = noise(150)
+    X = np.column_stack([X, X[:, 0] > 0])
+    y = (X[:, 0] > 0.3) ^ (X[:, 1] > 1)
+    model = OptimalTreeClassifier(objective="mdl", max_depth=5, max_seconds=0).fit(X, y)
+    cuts = np.array([len(np.unique(column)) - 1 for column in X.T])
+    for criterion in ("gini", "entropy"):
+        greedy = DecisionTreeClassifier(max_depth=5, criterion=criterion, random_state=0, prune=MDL(cuts=tuple(cuts)))
+        trees = greedy.fit(X, y).trees_
+        is_leaf = trees.feature < 0
+        bits = 1.0 + whole_leaf_bits(trees.value[is_leaf] * trees.weight[is_leaf, None])
+        tests = message_length.test_bits(trees, depth_levels(trees), X.shape[1], cuts.astype(float)) + (~is_leaf)
+        assert model.objective_ <= bits.sum() + tests.sum() + 1e-6
+    assert model.n_leaves_ > 1
+    assert model.lower_bound_ <= model.objective_
+
+
+@interpreted_only
+@pytest.mark.parametrize("lacks", [0.0, 0.2])
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_categories_of_many_levels_are_divided_as_well_as_greedy_trees_do(depth, lacks):
+    rng = np.random.default_rng(depth)
+    X = np.column_stack([rng.integers(0, 14, 300), rng.normal(size=300).round(1)]).astype(float)
+    y = (X[:, 0] % 3 == 1) ^ (X[:, 1] > 0.5) ^ (rng.random(300) < 0.1)
+    X[rng.random(300) < lacks, 0] = np.nan
+    params = {"max_depth": depth, "categorical_features": [0]}
+    model = OptimalTreeClassifier(**params, max_seconds=0).fit(X, y)
+    proven = OptimalTreeClassifier(**params, max_seconds=None if depth < 3 else 0).fit(X, y)
+    for criterion in ("gini", "entropy"):
+        greedy = DecisionTreeClassifier(**params, criterion=criterion, random_state=0).fit(X, y)
+        assert proven.loss_ <= model.loss_ <= (greedy.predict(X) != y).sum()
+    assert_honest(model, X, y)
+    z = y + X[:, 1]
+    number = OptimalTreeRegressor(**params, max_seconds=0).fit(X, z)
+    greedy = DecisionTreeRegressor(**params, random_state=0).fit(X, z)
+    assert number.loss_ <= ((greedy.predict(X) - z) ** 2).sum() * (1 + 1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 4)), min_size=1, max_size=12))
+def test_what_first_rows_lose_by_distance(rows):
+    target, weight = map(list, zip(*rows, strict=True))
+    found = running_distances(target, weight)
+    assert found[0] == 0
+    for k in range(1, len(rows) + 1):
+        t, w = np.array(target[:k]), np.array(weight[:k])
+        assert found[k] == min((w * np.abs(t - middle)).sum() for middle in t)
 
 
 def test_depths_that_nobody_searches_are_legal():

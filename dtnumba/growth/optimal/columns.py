@@ -146,6 +146,24 @@ def _distinct(columns: list[OrderedColumn]) -> list[OrderedColumn]:
     return kept
 
 
+def rows_alike(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return of each kind of rows the first one, and of each row its kind; uint8 says that all are 0 or 1."""
+    if keys.dtype == np.uint8:
+        packed = np.packbits(keys, axis=1)
+        words = np.zeros((len(keys), max(-(-packed.shape[1] // 8), 1) * 8), np.uint8)
+        words[:, : packed.shape[1]] = packed
+        keys = words.view(">u8").astype(np.uint64)  # in the order of the rows that they stand for
+    keys = np.ascontiguousarray(keys)
+    names = keys.ravel() if keys.shape[1] == 1 else keys.view([("", keys.dtype)] * keys.shape[1]).ravel()
+    _, first, kind = np.unique(names, return_index=True, return_inverse=True)
+    return first, kind.ravel()
+
+
+def has_many_levels(column: OrderedColumn) -> bool:
+    """Tell whether a column is of a category whose levels are not divided in all ways."""
+    return column.n_levels > MOST_LEVELS_IN_SUBSETS and len(column.levels) == 1
+
+
 def is_binary(columns: list[OrderedColumn]) -> bool:
     """Tell whether all columns are 0 and 1."""
     return all(column.last_code == 1 for column in columns)

@@ -27,30 +27,30 @@ from dtnumba.runtime.threads.board import (
     wait_for,
 )
 
-MOST_ITEMS = 16  # that are shared out at once
+AT_ONCE = 16  # that are shared out at once
 MOST_HELPERS = 15
 # Work is counted in steps of some nanoseconds. Less than this, of all items, is not shared; and what would have been
 # done while a thread slept.
 LEAST_WORK, _NAP_WORK = 12_000, 60_000
-# Entries of Crew.account: all work so far, what others did of it, what the leader might have done while it waited.
+# Entries of an account: all work so far, what others did of it, what the leader might have done while it waited.
 _ALL, _HELPED, _LOST = range(3)
 
 do_item = by_type("do_item")  # (job, slot, k): do item k with the memory of a worker
 
 
-class Crew(NamedTuple):
+class SearchCrew(NamedTuple):
     """What the threads of a search share."""
 
     board: Board
-    item: np.ndarray  # (MOST_ITEMS, n) int64: what is asked, and what was found
+    item: np.ndarray  # (AT_ONCE, n) int64: what is asked, and what was found
     present: np.ndarray  # (1,) int64: helpers that have come
     account: np.ndarray  # (3,) float64
 
 
 def new_crew(n_numbers):
     """Return a crew whose items are so many numbers each."""
-    item = np.zeros((MOST_ITEMS, n_numbers), np.int64)
-    return Crew(new_board(), item, per_worker(1, 1, np.int64, 0)[0, 0], np.zeros(3))
+    item = np.zeros((AT_ONCE, n_numbers), np.int64)
+    return SearchCrew(new_board(), item, per_worker(1, 1, np.int64, 0)[0, 0], np.zeros(3))
 
 
 @inline

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.growth.optimal.bits.job import FEW_GROUPS, bit_helper, bit_job, bit_kernels
+from dtnumba.growth.optimal.columns import rows_alike
 from dtnumba.growth.optimal.crew import MOST_HELPERS, help_out
 from dtnumba.growth.optimal.known_sets import KNOWN_BYTES
 from dtnumba.growth.optimal.losses.labels import ManyErrors
@@ -224,10 +225,8 @@ def _merged(
 ) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
     """Add up rows that no test parts; where they have labels, those of one label."""
     keys = codes.T if labels is None else np.column_stack([codes.T, labels.astype(codes.dtype)])
-    keys = np.ascontiguousarray(keys)
-    names = keys.view([("", keys.dtype)] * keys.shape[1]).ravel()
-    _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
-    if len(first) == len(names):
+    first, inverse = rows_alike(keys)
+    if len(first) == len(keys):
         return codes, values, worst, labels
     sums = np.zeros((len(first), values.shape[1]), np.int64)
     np.add.at(sums, inverse, values)

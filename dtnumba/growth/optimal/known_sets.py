@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.optimal.crew import MOST_ITEMS
+from dtnumba.growth.optimal.crew import AT_ONCE
 from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
 from dtnumba.runtime.kernels import inline, outlined
 
 MOST_KNOWN, KNOWN_BYTES = 256, 1 << 24  # sets of a level that are compared, and the bytes of those of all levels
-OF_LEVELS = 2 * MOST_ITEMS
+OF_LEVELS = 2 * AT_ONCE
 _ONE, _WORD = np.uint64(1), np.uint64(64)
 # What a set loses at least, and what trees that is about
 K_LOW, K_DEPTH, K_TESTS, K_SPENT = range(4)
@@ -30,6 +30,9 @@ class Known(NamedTuple):
     recent: np.ndarray  # (levels, 2, 3) int64: bound, depth, tests
     turn: np.ndarray  # (levels,) int64
     worst: np.ndarray  # (groups,) int64: what one row can lose at most; empty where nobody can say
+    # (words,) uint64, (64 * words,) int64: one row of those that no test parts, and what they lose together
+    alike: np.ndarray
+    lost: np.ndarray
 
 
 @inline
@@ -91,6 +94,18 @@ def like(known, rows, level, seen, depth, tests):
             bound -= apart * known.worst[g]
         found = max(found, bound)
     return found
+
+
+@outlined
+def always_lost(known, seen):
+    """Return what rows of a set lose that no test parts, whatever its tree."""
+    total = np.int64(0)
+    for w in range(np.uint64(len(known.alike))):
+        x = seen[w] & known.alike[w]
+        while x:
+            total += known.lost[w * _WORD + lowest_bit(x)]
+            x &= x - _ONE
+    return total
 
 
 @outlined

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.optimal.columns import is_binary, n_cuts
+from dtnumba.growth.optimal.columns import has_many_levels, is_binary, n_cuts
 from dtnumba.growth.optimal.engines import MUCH, BitEngine, SortedEngine
-from dtnumba.growth.optimal.greedy import Greedy, Tree, measures_of, same_rows, seconds_of_growth
+from dtnumba.growth.optimal.greedy import Greedy, Tree, same_rows, seconds_of_growth
 from dtnumba.growth.optimal.rule import ALL_TESTS, TreeRule
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def passes(depth: int, start: str | None, *, of_bits: bool) -> list[Pass]:
 def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor) -> Found:
     """Look for the best tree until it is proven or the monitor stops the search.
 
-    Its tree is None where none loses less than ``limits.upper``.
+    Its tree is None where none loses less than ``limits.upper``. Columns may be appended to those given.
     """
     depth, most, least = limits[:3]
     found = Found({}, goal.root, tell=limits.tell)
@@ -116,7 +116,8 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
         found.lower = found.upper
         found.note(monitor.seconds_of_work(), found.upper)
         return found
-    if searched > _SHALLOW:
+    begins = searched > _SHALLOW or any(map(has_many_levels, columns))
+    if begins:
         _begin(columns, goal, limits, monitor, found)
     is_bits = goal.is_sum and (is_binary(columns) or n_cuts(columns) <= _FEW_CUTS)
     one: Engine = (BitEngine if is_bits else SortedEngine)(columns, goal, rule, limits.memory, limits.workers)
@@ -124,7 +125,7 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
         _search(one, found, limits, monitor, is_whole=searched == depth)
     finally:
         one.close()
-    if found.lower < found.upper and searched <= _SHALLOW:
+    if found.lower < found.upper and not begins:
         _begin(columns, goal, limits, monitor, found)
     if searched < depth:
         _extend(columns, goal, limits, monitor, found)
@@ -181,14 +182,18 @@ def _proven(one: Engine, found: Found, target: int, before: int, gap: float) -> 
 
 
 def _begin(columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor, found: Found) -> None:
-    """Note the greedy tree, and what rows lose that are alike, where these take less time than is left."""
+    """Note the greedy tree, and what rows lose that are alike, where these take less time than is left.
+
+    Its divisions of categories that have many levels are appended to the columns.
+    """
     is_quick = seconds_of_growth(columns, goal, limits.depth) < _AT_ONCE
     if monitor.stopped and not is_quick:
         return
     work = partial(_first, columns, goal, limits, lambda: bool(monitor.stopped) and not is_quick)
     first = work() if is_quick else monitor.in_background(work)
     if first is not None:
-        tree, upper, lower = first
+        tree, upper, lower, divisions = first
+        columns += divisions
         if upper < found.upper and limits.start is not None:
             found.take(tree, upper)
         found.lower = min(max(found.lower, lower), found.upper)
@@ -197,12 +202,13 @@ def _begin(columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, 
 
 def _first(
     columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, is_over: Callable[[], bool]
-) -> tuple[Tree, int, int]:
+) -> tuple[Tree, int, int, list[OrderedColumn]]:
     tree: Tree = {}
     upper = MUCH
-    if measures_of(goal) and limits.start is not None:
-        tree, upper = Greedy(columns, goal, limits.least, is_over).best(limits.depth, limits.tests)
-    return tree, upper, same_rows(columns, goal)
+    grower = Greedy(columns, goal, limits.least, is_over)
+    if limits.start is not None:
+        tree, upper = grower.best(limits.depth, limits.tests)
+    return tree, upper, same_rows(grower.columns, goal), grower.columns[len(columns) :]
 
 
 def _extend(
@@ -210,11 +216,12 @@ def _extend(
 ) -> None:
     """Grow the tree that was found greedily to the depth that was asked for."""
     is_quick = seconds_of_growth(columns, goal, limits.depth) < _AT_ONCE
-    if not measures_of(goal) or not found.tree or (monitor.stopped and not is_quick):
+    if not found.tree or (monitor.stopped and not is_quick):
         return
     grower = Greedy(columns, goal, limits.least, lambda: bool(monitor.stopped) and not is_quick)
     tree = monitor.in_background(lambda: grower.extended(dict(found.tree or {}), limits.depth, limits.tests))
     if tree is not None:
+        columns += grower.columns[len(columns) :]
         found.take(tree, grower.prune(tree))
 
 

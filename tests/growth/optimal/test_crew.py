@@ -8,6 +8,7 @@ from growth.optimal.test_searches import FAR, NONE, loss_kind, problems, ready
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import optimal as naive
+from strategies import interpreted_only
 
 from dtnumba import OptimalTreeClassifier
 from dtnumba.growth.optimal import crew, engines
@@ -62,8 +63,8 @@ def test_the_tree_is_the_same_on_any_number_of_threads(helpers, of_bits, params)
     assert sum(account[crew._HELPED] for account in helpers) > 0
 
 
-@pytest.mark.skipif(COMPILED, reason="shown interpreted, where constants can be changed")
-@settings(max_examples=60, deadline=None)
+@interpreted_only  # where constants can be changed
+@settings(max_examples=30, deadline=None)
 @given(problem=problems(4), kind=st.sampled_from(["error", "gini"]))
 def test_cuts_that_are_tried_together(problem, kind):
     codes, y, weight, n_classes, rule, rng = problem
@@ -89,8 +90,8 @@ def test_cuts_that_are_tried_together(problem, kind):
     assert len(sizes) == 1 or min(sizes) >= rule.least
 
 
-@pytest.mark.skipif(COMPILED, reason="shown interpreted, where constants can be changed")
-@settings(max_examples=60, deadline=None)
+@interpreted_only  # where constants can be changed
+@settings(max_examples=30, deadline=None)
 @given(problem=problems(1), budget=st.sampled_from([1, ALL_TESTS]))
 def test_tests_that_are_solved_ahead(problem, budget):
     codes, y, weight, n_classes, rule, rng = problem

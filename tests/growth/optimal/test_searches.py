@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import optimal as naive
+from strategies import compiled_where, interpreted_only
 
 from dtnumba.growth.optimal.bits.job import bit_job, bit_kernels
+from dtnumba.growth.optimal.known_sets import always_lost
 from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
 from dtnumba.growth.optimal.losses.labels import LabelCosts, ManyErrors, TwoErrors
 from dtnumba.growth.optimal.losses.message import MessageLength
@@ -24,7 +26,7 @@ FAR = 1 << 58
 def problems(draw, most_code):
     """Draw codes, classes, weights and a rule, small enough to look at all trees."""
     n, p = draw(st.integers(1, 14)), draw(st.integers(1, 3))
-    n_classes = draw(st.integers(2, 4))
+    n_classes = draw(st.integers(2, 2 if COMPILED else 4))  # more are kernels of their own
     rng = np.random.default_rng(draw(st.integers(0, 2**31)))
     codes = rng.integers(0, draw(st.integers(1, most_code)) + 1, (n, p))
     y, weight = rng.integers(0, n_classes, n), rng.integers(1, draw(st.sampled_from([2, 5])), n)
@@ -69,6 +71,8 @@ def tabled(f, most, unit):
 
 
 KINDS = ["error", "costs", "gini", "entropy", "squared_error"]
+UNCOMPILED = [("gini", True), ("entropy", True), *((kind, False) for kind in KINDS)]
+EXAMPLES = settings(max_examples=60, deadline=None)
 
 
 def assert_best(codes, rule, job, unit, slow, price, tests):
@@ -92,8 +96,8 @@ def assert_best(codes, rule, job, unit, slow, price, tests):
     assert len(sizes) == 1 or min(sizes) >= rule.least
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("kind", compiled_where(KINDS, ("error",)))
+@EXAMPLES
 @given(problem=problems(4), wide=st.booleans())
 def test_sorted_columns(kind, problem, wide):
     codes, y, weight, n_classes, rule, rng = problem
@@ -112,7 +116,8 @@ def test_sorted_columns(kind, problem, wide):
     assert_best(codes, rule, job, unit, slow, rule.price, naive.divisions_of_codes(codes))
 
 
-@settings(max_examples=60, deadline=None)
+@interpreted_only
+@EXAMPLES
 @given(problem=problems(4))
 def test_distances_from_the_median(problem):
     codes, y, weight, _, rule, rng = problem
@@ -125,8 +130,9 @@ def test_distances_from_the_median(problem):
     assert_best(codes, rule, job, 1.0, slow, rule.price, naive.divisions_of_codes(codes))
 
 
+@interpreted_only
 @pytest.mark.parametrize("whole", [True, False])
-@settings(max_examples=60, deadline=None)
+@EXAMPLES
 @given(problem=problems(4))
 def test_bits_of_a_message(whole, problem):
     """Prices of tests differ by column and by what is spent above; leaves are told by tables, or one by one."""
@@ -156,14 +162,14 @@ def test_bits_of_a_message(whole, problem):
     assert_best(codes, rule, job, unit, slow, prices, naive.divisions_of_codes(codes))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("counted", [True, False])
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize(
+    ("kind", "counted"),
+    [("error", True), *(pytest.param(*one, marks=interpreted_only) for one in UNCOMPILED)],
+)
+@EXAMPLES
 @given(problem=problems(1))
 def test_bits(kind, counted, problem):
     codes, y, weight, n_classes, rule, rng = problem
-    if kind in {"costs", "squared_error"} and counted:
-        return
     loss, unit, values, slow = loss_kind(kind, y, weight, n_classes, rng)
     rows, tests = np.ones(len(codes), bool), naive.divisions_of_codes(codes)
     expected = naive.best_loss(rows, tests, slow, rule.depth, rule.most, rule.least, rule.price)
@@ -192,7 +198,7 @@ def test_bits(kind, counted, problem):
     assert len(sizes) == 1 or min(sizes) >= rule.least
 
 
-@pytest.mark.skipif(COMPILED, reason="compiled kernels take arrays alone, and no flag that counts")
+@interpreted_only  # compiled kernels take arrays alone, and no flag that counts
 @pytest.mark.parametrize("bits", [True, False])
 @settings(max_examples=40, deadline=None)
 @given(problem=problems(3), after=st.integers(0, 30))
@@ -235,6 +241,7 @@ def test_a_halted_search_has_a_tree_and_a_bound(bits, problem, after):
         assert state[0, S_BOUND] <= expected
 
 
+@interpreted_only
 @pytest.mark.parametrize("bits", [True, False])
 @settings(max_examples=40, deadline=None)
 @given(problem=problems(3), each=st.integers(1, 9))
@@ -264,3 +271,48 @@ def test_a_search_goes_on_where_it_ended(bits, problem, each):
             break
         assert state[0, S_BOUND] <= expected <= best
     assert best == expected
+
+
+@interpreted_only
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**31), each=st.integers(1, 9), least=st.sampled_from([1, 2]))
+def test_a_deep_search_goes_on_where_it_ended(seed, each, least):
+    """Ended within a test of the root, it goes on with the sides of that test, whatever was looked at for a bound."""
+    rng = np.random.default_rng(seed)
+    codes, y = rng.integers(0, 2, (25, 5)), rng.integers(0, 2, 25)
+    rule = TreeRule(4, 15, least, 0, 0.0, NONE)
+    ones = codes.sum(axis=0)
+    kept = np.flatnonzero((ones >= least) & (25 - ones >= least))
+    group = y, np.arange(2), np.ones(2, np.int64)
+    values, worst = np.eye(2, dtype=np.int64)[y], np.ones(2, np.int64) if least == 1 else NONE
+    columns, found = codes[:, kept].T.astype(np.uint8), []
+    for more in (FAR, each):
+        job, code = ready(bit_job(columns, group, values, TwoErrors(1.0), rule, worst, 64), bit_kernels)
+        best, budget, tree, is_over = FAR, ALL_TESTS, [], False
+        while not is_over:
+            with np.errstate(over="ignore"):
+                is_over = call_entry(code, best, budget, int(job.frames.explored[0]) + more) == ENDED
+            if job.frames.state[0, S_BEST] < best:
+                best, tree = int(job.frames.state[0, S_BEST]), job.frames.best[0].tolist()
+            found.append(best if is_over else int(job.frames.state[0, S_BOUND]))
+            budget = GO_ON
+        lost, sizes = naive.loss_of_tree(
+            [(int(kept[k]) if k >= 0 else -1, 0) for k in tree], codes, naive.class_loss(y, np.ones(25), 2, "error")
+        )
+        assert lost == best
+        assert min(sizes) >= least
+    assert found[0] == found[-1] == max(found)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problem=problems(1), kind=st.sampled_from(["error", "costs", "gini"]))
+def test_rows_that_no_test_parts_bound_what_a_set_loses(problem, kind):
+    codes, y, weight, n_classes, rule, rng = problem
+    loss, unit, values, slow = loss_kind(kind, y, weight, n_classes, rng)
+    group = (y * 5 + weight, np.arange(n_classes * 5) // 5, np.arange(n_classes * 5) % 5) if kind == "error" else None
+    deep = rule._replace(depth=3, most=7, least=1)
+    job = bit_job(codes.T.astype(np.uint8), group, values, loss, deep, NONE, 64)
+    alike = {mask.tobytes(): mask for mask in ((codes == row).all(axis=1) for row in codes)}
+    expected = sum(slow(mask) for mask in alike.values())
+    found = always_lost(job.known, job.rows.valid[0]) if len(job.known.alike) else 0
+    assert abs(found * unit - expected) < 1e-6

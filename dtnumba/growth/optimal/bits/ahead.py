@@ -12,7 +12,7 @@ import numpy as np
 
 from dtnumba.growth.optimal.bits.rows import BitRows
 from dtnumba.growth.optimal.bits.two_levels import Pairs
-from dtnumba.growth.optimal.crew import Crew, do_items
+from dtnumba.growth.optimal.crew import SearchCrew, do_items
 from dtnumba.growth.optimal.known_sets import Known
 from dtnumba.growth.optimal.rule import TreeRule
 from dtnumba.runtime.addresses import call_at
@@ -20,7 +20,7 @@ from dtnumba.runtime.kernels import inline, kernel_type, outlined
 
 # Numbers of an item: asked are a level, a column, which side is solved first and what both together must be below, less
 # the bound of the other one; found, of both sides, whether they are solved and the losses by number of tests
-I_LEVEL, I_COLUMN, I_FIRST, I_BELOW, I_SOLVED, I_VALUE = 0, 1, 2, 3, 4, 6
+I_LEVEL, I_TEST, I_FIRST, I_BELOW, I_SOLVED, I_VALUE = 0, 1, 2, 3, 4, 6
 I_SIZE = 14
 
 
@@ -58,7 +58,7 @@ class BitJob(NamedTuple):
     known: Known
     frames: Frames
     halt: np.ndarray  # (1,) int64
-    crew: Crew
+    crew: SearchCrew
     two_at: int  # where ``two_below`` is
 
     def do_item(self, slot, k):
@@ -69,7 +69,7 @@ class BitJob(NamedTuple):
 def _solve_both(job, slot, k):
     """Solve the sides of a test; the second one only where the first one leaves it something to find."""
     item, rows, own = job.crew.item[k], job.rows, job.frames.mask[slot]
-    level, j = item[I_LEVEL], np.uint64(item[I_COLUMN])
+    level, j = item[I_LEVEL], np.uint64(item[I_TEST])
     for w in range(np.uint64(rows.start[level, rows.start.shape[1] - 1])):
         x = rows.bits[level, w, j]
         own[0, w], own[1, w] = rows.valid[level, w] & ~x, x
@@ -90,7 +90,7 @@ def found_ahead(job, level, j):
     """Return the item that was about a test, -1 if none was."""
     item = job.crew.item
     for k in range(job.frames.ahead[0]):
-        if item[k, I_COLUMN] == j and item[k, I_LEVEL] == level:
+        if item[k, I_TEST] == j and item[k, I_LEVEL] == level:
             return np.int64(k)
     return np.int64(-1)
 

@@ -10,8 +10,11 @@ from dtnumba.growth.optimal.bits.ahead import I_SIZE, BitJob, Frames
 from dtnumba.growth.optimal.bits.rows import BitRows, Counted, Summed
 from dtnumba.growth.optimal.bits.search import search
 from dtnumba.growth.optimal.bits.two_levels import Pairs, two_below
+from dtnumba.growth.optimal.columns import rows_alike
 from dtnumba.growth.optimal.crew import new_crew
 from dtnumba.growth.optimal.known_sets import Known
+from dtnumba.growth.optimal.losses.labels import LabelCosts
+from dtnumba.growth.optimal.losses.spreads import SquaresLost
 from dtnumba.growth.optimal.rule import N_LEVEL_STATE
 from dtnumba.runtime.addresses import code_for
 
@@ -89,7 +92,7 @@ def bit_job(
         sums: Any = Summed(value)
     else:
         n_sums = int(groups[1].max()) + 1
-        sums = Counted(np.asarray(groups[1], np.int64), np.asarray(groups[2], np.int64))
+        sums = Counted(*(np.ascontiguousarray(one, np.int64) for one in groups[1:]))
     shape = (n_columns,)
     pairs = Pairs(
         np.zeros((n_sums, n_columns), np.int64),
@@ -110,6 +113,7 @@ def bit_job(
         np.zeros((levels, 2, 3), np.int64),
         np.zeros(levels, np.int64),
         np.asarray(worst, np.int64),
+        *_lost_alike(columns, values, loss, rule, place, n_words),
     )
     size = 1 << rule.depth
     frames = Frames(
@@ -131,6 +135,28 @@ def bit_job(
         np.zeros(1, np.int64),
     )
     return BitJob(rows, sums, loss, rule, pairs, known, frames, np.zeros(1, np.int64), new_crew(I_SIZE), 0)
+
+
+def _lost_alike(
+    columns: NDArray[np.uint8], values: Any, loss: Any, rule: TreeRule, place: NDArray[np.int64], n_words: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return one row of those that no column parts, and what they lose, as ``Known`` has it."""
+    nothing = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    if rule.depth <= 2 or len(columns) == 0 or isinstance(loss, SquaresLost):
+        return nothing
+    first, kind = rows_alike(np.ascontiguousarray(columns.T))
+    sums = np.zeros((len(first), values.shape[1]), np.int64)
+    np.add.at(sums, kind, values)
+    loses = np.zeros(len(first), np.int64)
+    mixed = sums.min(axis=1) > 0 if isinstance(loss, LabelCosts) else np.count_nonzero(sums, axis=1) > 1
+    for k in np.flatnonzero(mixed):
+        loses[k] = type(loss).leaf(loss, sums[k])
+    alike, lost = np.zeros(64 * n_words, np.uint8), np.zeros(64 * n_words, np.int64)
+    at = place[first[loses > 0]]
+    alike[at], lost[at] = 1, loses[loses > 0]
+    if len(at) == 0:
+        return nothing
+    return np.packbits(alike, bitorder="little").view(np.uint64), lost
 
 
 def bit_helper(job: BitJob) -> BitJob:

@@ -10,18 +10,18 @@ import numpy as np
 
 from dtnumba.growth.optimal.bits.ahead import (
     I_BELOW,
-    I_COLUMN,
     I_FIRST,
     I_LEVEL,
     I_SOLVED,
+    I_TEST,
     I_VALUE,
     found_ahead,
     solve_ahead,
 )
 from dtnumba.growth.optimal.bits.rows import descend
 from dtnumba.growth.optimal.bits.two_levels import count_sums
-from dtnumba.growth.optimal.crew import LEAST_WORK, MOST_ITEMS, is_helped
-from dtnumba.growth.optimal.known_sets import like, look_up, name_set, note, remember
+from dtnumba.growth.optimal.crew import AT_ONCE, LEAST_WORK, is_helped
+from dtnumba.growth.optimal.known_sets import always_lost, like, look_up, name_set, note, remember
 from dtnumba.growth.optimal.losses.contract import BIG, leaf, spread
 from dtnumba.growth.optimal.rule import (
     ALL_TESTS,
@@ -116,8 +116,10 @@ def _bound(job, level, side, j, depth, tests):
         return as_leaf, True
     seen = job.frames.seen[level, side]
     bound, is_exact = look_up(job.known, job.frames.key[level, side], depth, tests)
-    if not is_exact and len(job.known.worst) > 0:
-        bound = max(bound, like(job.known, job.rows, level, seen, depth, tests))
+    if not is_exact:
+        bound = max(bound, always_lost(job.known, seen) + job.rule.price)
+        if len(job.known.worst) > 0:
+            bound = max(bound, like(job.known, job.rows, level, seen, depth, tests))
     return min(bound, as_leaf), is_exact
 
 
@@ -144,7 +146,7 @@ def _look_ahead(job, level, here):
     frames, rows, item, price = job.frames, job.rows, job.crew.item, job.rule.price
     state, n_columns = frames.state[level], rows.n_columns[level]
     work = rows.start[level, rows.start.shape[1] - 1] * n_columns * n_columns
-    most = min(2 * (1 + np.int64(look_at(job.crew.present))), np.int64(MOST_ITEMS))
+    most = min(2 * (1 + np.int64(look_at(job.crew.present))), np.int64(AT_ONCE))
     frames.ahead[0] = 0
     if most * work < LEAST_WORK:
         return
@@ -160,7 +162,7 @@ def _look_ahead(job, level, here):
         bound1, is_exact1 = _bound(job, level, 1, j, d, t)
         if bound0 + bound1 + price < state[S_UPPER]:
             side = np.int64(frames.leaf[level, 1, j] > frames.leaf[level, 0, j])
-            item[n, I_LEVEL], item[n, I_COLUMN], item[n, I_FIRST] = level, j, side
+            item[n, I_LEVEL], item[n, I_TEST], item[n, I_FIRST] = level, j, side
             item[n, I_BELOW] = state[S_UPPER] - price - (bound0 if side == 1 else bound1)
             item[n, I_SOLVED], item[n, I_SOLVED + 1] = np.int64(is_exact0), np.int64(is_exact1)
             n += 1
@@ -280,6 +282,8 @@ def _bound_others(job):
         bound1, _ = _bound(job, 0, 1, j, d, t)
         bound = min(bound, bound0 + bound1 + price)
     state[S_BOUND] = bound
+    if state[S_AT] < ways * state[S_LIMIT]:
+        _part(job, 0, order[state[S_AT] // ways])  # the test in hand, with which the search may go on
 
 
 @entry
