@@ -65,7 +65,9 @@ _THRESHOLDS = Legal(
     lambda value: value == "exact" if isinstance(value, str) else value is not None and integer(1).holds(value),
     "the str 'exact' or an int in the range [1, inf)",
 )
-_SECONDS = Legal(lambda value: value is None or (is_real(value) and value >= 0), "a number of 0 or more, or None")
+_SECONDS = Legal(
+    lambda value: value is None or (is_real(value) and value >= 0), "a finite number of 0 or more, or None"
+)
 _START = Legal(lambda value: value is None or str(value) == "greedy", "the str 'greedy' or None")
 
 
@@ -196,11 +198,11 @@ class OptimalTree(Learner):
         return {
             **self._learned_from(outcome, data.class_costs),
             "tree_": TreeView(trees, table.n_features, outcome.sizes),
-            "loss_": best.loss,
-            "objective_": best.objective,
-            "lower_bound_": best.lower,
-            "gap_": (best.objective - best.lower) / best.objective if best.objective > best.lower else 0.0,
-            "is_optimal_": best.lower >= best.objective,
+            "loss_": float(best.loss),
+            "objective_": float(best.objective),
+            "lower_bound_": float(best.lower),
+            "gap_": float(best.objective - best.lower) / best.objective if best.objective > best.lower else 0.0,
+            "is_optimal_": bool(best.lower >= best.objective),
             "n_explored_": best.explored,
             "history_": np.array(best.history),
         }

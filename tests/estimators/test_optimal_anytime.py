@@ -194,6 +194,7 @@ def test_tables_that_leave_nothing_to_search():
     assert same.loss_ == min(np.bincount(y))
     one = OptimalTreeRegressor().fit([[1.0]], [2.5])
     assert (one.objective_, one.is_optimal_) == (0, True)
+    assert isinstance(one.is_optimal_, bool)  # as others print and compare it
     none = OptimalTreeClassifier(max_nodes=0).fit(X, y)
     assert none.is_optimal_
     assert none.n_leaves_ == 1
@@ -217,6 +218,7 @@ def test_infinite_values_are_the_least_and_the_largest():
         ({"max_depth": 31}, "max_depth"),
         ({"max_nodes": -1}, "max_nodes"),
         ({"max_seconds": -1}, "max_seconds"),
+        ({"max_seconds": float("inf")}, "a finite number"),
         ({"max_gap": 1.5}, "max_gap"),
         ({"thresholds": 0}, "thresholds"),
         ({"thresholds": "some"}, "thresholds"),

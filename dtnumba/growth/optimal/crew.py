@@ -27,7 +27,7 @@ from dtnumba.runtime.threads.board import (
     wait_for,
 )
 
-AT_ONCE = 16  # that are shared out at once
+MOST_TOGETHER = 16  # that are shared out at once
 MOST_HELPERS = 15
 # Work is counted in steps of some nanoseconds. Less than this, of all items, is not shared; and what would have been
 # done while a thread slept.
@@ -42,14 +42,14 @@ class SearchCrew(NamedTuple):
     """What the threads of a search share."""
 
     board: Board
-    item: np.ndarray  # (AT_ONCE, n) int64: what is asked, and what was found
+    item: np.ndarray  # (MOST_TOGETHER, n) int64: what is asked, and what was found
     present: np.ndarray  # (1,) int64: helpers that have come
     account: np.ndarray  # (3,) float64
 
 
 def new_crew(n_numbers):
     """Return a crew whose items are so many numbers each."""
-    item = np.zeros((AT_ONCE, n_numbers), np.int64)
+    item = np.zeros((MOST_TOGETHER, n_numbers), np.int64)
     return SearchCrew(new_board(), item, per_worker(1, 1, np.int64, 0)[0, 0], np.zeros(3))
 
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.optimal.crew import AT_ONCE
+from dtnumba.growth.optimal.crew import MOST_TOGETHER
 from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
 from dtnumba.runtime.kernels import inline, outlined
 
 MOST_KNOWN, KNOWN_BYTES = 256, 1 << 24  # sets of a level that are compared, and the bytes of those of all levels
-OF_LEVELS = 2 * AT_ONCE
+OF_LEVELS = 2 * MOST_TOGETHER
 _ONE, _WORD = np.uint64(1), np.uint64(64)
 # What a set loses at least, and what trees that is about
 K_LOW, K_DEPTH, K_TESTS, K_SPENT = range(4)

@@ -20,7 +20,7 @@ from dtnumba.growth.optimal.bits.ahead import (
 )
 from dtnumba.growth.optimal.bits.rows import descend
 from dtnumba.growth.optimal.bits.two_levels import count_sums
-from dtnumba.growth.optimal.crew import AT_ONCE, LEAST_WORK, is_helped
+from dtnumba.growth.optimal.crew import LEAST_WORK, MOST_TOGETHER, is_helped
 from dtnumba.growth.optimal.known_sets import always_lost, like, look_up, name_set, note, remember
 from dtnumba.growth.optimal.losses.contract import BIG, leaf, spread
 from dtnumba.growth.optimal.rule import (
@@ -146,7 +146,7 @@ def _look_ahead(job, level, here):
     frames, rows, item, price = job.frames, job.rows, job.crew.item, job.rule.price
     state, n_columns = frames.state[level], rows.n_columns[level]
     work = rows.start[level, rows.start.shape[1] - 1] * n_columns * n_columns
-    most = min(2 * (1 + np.int64(look_at(job.crew.present))), np.int64(AT_ONCE))
+    most = min(2 * (1 + np.int64(look_at(job.crew.present))), np.int64(MOST_TOGETHER))
     frames.ahead[0] = 0
     if most * work < LEAST_WORK:
         return

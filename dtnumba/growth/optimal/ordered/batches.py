@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.optimal.crew import AT_ONCE, LEAST_WORK, SearchCrew, do_items
+from dtnumba.growth.optimal.crew import LEAST_WORK, MOST_TOGETHER, SearchCrew, do_items
 from dtnumba.growth.optimal.known_sets import SolvedSets, bound_by_like
 from dtnumba.growth.optimal.losses.contract import spends
 from dtnumba.growth.optimal.ordered.rows import Lanes, SortedRows, loss_of_set, part
@@ -63,7 +63,7 @@ def n_together(rows, level, side, n_tried):
     work = np.int64(rows.size[level, side]) * p * p * 2
     n = np.int64(1)
     if n_tried > _BY_ONE and 4 * work >= LEAST_WORK:
-        n = min(n_tried // _MORE, np.int64(AT_ONCE))
+        n = min(n_tried // _MORE, np.int64(MOST_TOGETHER))
     return n, work
 
 
