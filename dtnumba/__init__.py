@@ -38,13 +38,14 @@ explain      importances, proximity
 model_files  one model, written to be read again
 export       one model, written another way
 figures      one model, drawn
+dask         fits of rows that lie on a Dask cluster
 cli          the shell command
 runtime      the only room that knows Numba
 information  the textbook's quantities
 __main__     ``python -m dtnumba``
 
-cli > estimators > figures > export > model_files > explain > rules > pruners > validation > prediction > growth >
-trees > criteria > tables > runtime
+cli > dask > estimators > figures > export > model_files > explain > rules > pruners > validation > prediction >
+growth > trees > criteria > tables > runtime
 """
 
 from typing import TYPE_CHECKING

@@ -301,13 +301,15 @@ def shuffled_losses(
     first: int,
     monitor: Monitor,
     rule: LeastCost | None = None,
+    stop: int | None = None,
 ) -> NDArray[np.float64]:
-    """Return the rise of each tree's mean loss by each column, a row a tree from ``first`` on.
+    """Return the rise of each tree's mean loss by each column, a row a tree from ``first`` on, before ``stop``.
 
     The loss is the share of wrong labels or the squared error, a mean over the outputs; NaN where a tree left out no
     row. Where the monitor stopped the work, these are the trees that were finished before the first that was not.
     """
-    p, n_trees, is_label = table.n_features, trees.n_trees, outcome.kind == "classes"
+    p, is_label = table.n_features, outcome.kind == "classes"
+    n_trees = trees.n_trees if stop is None else stop
     bags = draw_bags(plan, n_trees, monitor)
     if bags is None:
         return np.empty((0, p))

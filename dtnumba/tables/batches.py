@@ -237,7 +237,7 @@ class _FirstPass:
         self.n_rows = 0
         self.most = most
         self.sample = _Sample()
-        self.few = _FewValues(most, workers)
+        self.few = FewValues(most, workers)
 
     def see(self, cells: Cells) -> None:
         """Take a block of rows in."""
@@ -319,7 +319,7 @@ class _Sample:
         return Table(self.n, self.rows.shape[1], None, cells, None, None, found.levels, found.nominal)
 
 
-class _FewValues:
+class FewValues:
     """The distinct values of every column that has few, over all rows: a sample would miss the rare ones."""
 
     def __init__(self, most: int, workers: int) -> None:
@@ -331,6 +331,10 @@ class _FewValues:
         """Take a block of rows in."""
         if not self.values:
             self.values = [np.empty(0)] * cells.n_columns
+        head = values_of(cells)[: 4 * self.most]  # it shows already that a column of real values has many
+        for f, values in enumerate(self.values):
+            if values is not None:
+                self.values[f] = self._joined(values, head[~np.isnan(head[:, f]), f])
         few = [(f, known) for f, known in enumerate(self.values) if known is not None]
         if not few:
             return
@@ -343,7 +347,7 @@ class _FewValues:
             self.values[columns[k]] = self._joined(known[k], new[~np.isnan(new)])
 
     def _joined(self, known: NDArray[np.float64], new: NDArray[Any]) -> NDArray[np.float64] | None:
-        for part in (new[: 4 * self.most], new):  # the head shows already that a column of real values has many
+        for part in (new[: 4 * self.most], new):  # in the head, too, where only rare values came before
             values = np.union1d(known, part.astype(np.float64)) + 0.0
             if len(values) > self.most:
                 return None

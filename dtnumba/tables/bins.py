@@ -181,15 +181,20 @@ def _fill_bins(keys, n, distinct, task, to):
     return code
 
 
-def sample_rows(kept):
-    """Return the rows that edges are made from: all, or one of every stretch of rows, drawn within it."""
-    n = len(kept)
+def sample_places(n):
+    """Return which of n rows edges are made from: all (None), or one of every stretch of rows, drawn within it."""
     if n <= SAMPLE_ROWS:
-        return kept
+        return None
     # One seed for every fit: the codes of a table must not differ between two fits of it.
     draws = np.random.default_rng(0).random(SAMPLE_ROWS)
     start = np.arange(SAMPLE_ROWS) * (n / SAMPLE_ROWS)
-    return kept[np.minimum((start + draws * (n / SAMPLE_ROWS)).astype(np.int64), n - 1)]
+    return np.minimum((start + draws * (n / SAMPLE_ROWS)).astype(np.int64), n - 1)
+
+
+def sample_rows(kept):
+    """Return the rows that edges are made from."""
+    places = sample_places(len(kept))
+    return kept if places is None else kept[places]
 
 
 def make_bins(table, kept, most, workers, codes=None):
@@ -212,7 +217,7 @@ def make_bins(table, kept, most, workers, codes=None):
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
     low, high = (end_to_end(part, n_codes, first_code) for part in (low, high))
     bins = Bins(n_codes, first_code, low, high, exhaustive.astype(bool))
-    return bins if len(sample) == len(kept) else _between_samples(bins, dtype.type)
+    return bins if len(sample) == len(kept) else between_samples(bins, dtype.type)
 
 
 def dtype_of(table):
@@ -220,7 +225,7 @@ def dtype_of(table):
     return table.cells.flat.dtype if table.cells is not None else table.csc.dtype
 
 
-def _between_samples(bins, dtype):
+def between_samples(bins, dtype):
     """Let bins of a sampled column meet at their edges: a row that was not sampled may lie anywhere between them."""
     for f in np.flatnonzero(~bins.exhaustive):
         at = slice(bins.first_code[f], bins.first_code[f + 1])
@@ -238,8 +243,8 @@ def bins_of_sample(sample, most, values, workers):
     """
     bins = make_bins(sample, np.arange(sample.n_rows, dtype=np.uint32), most, workers)
     bins.exhaustive[:] = [known is not None for known in values]
-    bins = _between_samples(bins, sample.cells.flat.dtype.type)
-    return _with_columns(bins, {f: (known, known) for f, known in enumerate(values) if known is not None})
+    bins = between_samples(bins, sample.cells.flat.dtype.type)
+    return with_columns(bins, {f: (known, known) for f, known in enumerate(values) if known is not None})
 
 
 def write_codes(table, bins, codes, workers, claims=None):
@@ -311,7 +316,7 @@ def add_levels(bins, levels, nominal):
         return bins
     numbers = {f: np.arange(len(levels[f]), dtype=bins.low.dtype) for f in np.flatnonzero(nominal)}
     bins = replace(bins, exhaustive=bins.exhaustive | nominal)
-    return _with_columns(bins, {f: (values, values) for f, values in numbers.items()})
+    return with_columns(bins, {f: (values, values) for f, values in numbers.items()})
 
 
 def write_levels(table, codes):
@@ -337,17 +342,20 @@ def _with_all_values(bins, table, kept, most, strays):
         exhaustive[f] = len(values) <= most
         if not exhaustive[f]:
             column = table.values_at(kept, np.full(len(kept), f))
-            values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
-            # The commonest values keep a code each; the rarer ones share with their neighbours.
-            common = np.sort(np.argsort(-counts, kind="stable")[:most])
-            edges = midpoint(values[common][:-1], values[common][1:])
-            columns[f] = np.concatenate([values[:1], edges]), np.concatenate([edges, values[-1:]])
+            columns[f] = around_commonest(*np.unique(column[~np.isnan(column)], return_counts=True), most)
         else:
             columns[f] = values, values
-    return _with_columns(replace(bins, exhaustive=exhaustive), columns)
+    return with_columns(replace(bins, exhaustive=exhaustive), columns)
 
 
-def _with_columns(bins, columns):
+def around_commonest(values, counts, most):
+    """Return (low, high) of bins in which the commonest values keep a code each; rarer ones share a neighbour's."""
+    common = np.sort(np.argsort(-counts, kind="stable")[:most])
+    edges = midpoint(values[common][:-1], values[common][1:])
+    return np.concatenate([values[:1], edges]), np.concatenate([edges, values[-1:]])
+
+
+def with_columns(bins, columns):
     """Return bins with other (low, high) in some columns."""
     low, high = np.split(bins.low, bins.first_code[1:-1]), np.split(bins.high, bins.first_code[1:-1])
     for f, (own_low, own_high) in columns.items():

@@ -377,6 +377,21 @@ class GatheredLevels(Choice):
         self._number = [one.get("number") for one in stored]
         self._met = [None if "number" in one else _Met.of_stored(one) for one in stored]
 
+    def join(self, shown: Sequence[tuple[Any, CodedColumn | None, Any]]) -> None:
+        """Take in a batch that somebody else has seen: of each column its name, its categories or None, a number."""
+        for j, (name, coded, number) in enumerate(shown):
+            self._names[j] = name
+            met, known = self._met[j], self._number[j]
+            if coded is not None:
+                if known is not None and len(coded.codes):
+                    raise mixed(name, known, coded.values[coded.codes[0]])
+                met = self._met[j] = met or _Met()
+                met.see(coded, name)
+            elif number is not None and met is not None and met.number:
+                raise mixed(name, next(iter(met.number)), number)
+            elif known is None:
+                self._number[j] = number
+
     def finish(self) -> Gathered:
         """Return the levels of all batches."""
         if all(met is None for met in self._met):

@@ -7,7 +7,7 @@ Which rows a tree drew is not kept: its draws are functions of its key, and are 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class AddLeftOut(NamedTuple):
                     break
                 for row in range(start, min(start + _BLOCK, cells.n_rows)):
                     rows[m] = row
-                    m += 1 - ((self.bags[t, (self.first + row) >> 3] >> ((self.first + row) & 7)) & 1)
+                    m += 1 - np.int64((self.bags[t, (self.first + row) >> 3] >> ((self.first + row) & 7)) & 1)
                 for i in range(m):
                     bases[i] = np.uint64(cells.offset + rows[i] * cells.row_step)
                 for i in range(m, m + N_WALKS):  # past the end the last row again
@@ -118,17 +118,14 @@ def draw_bags(plan: ForestPlan, n_trees: int, monitor: Monitor) -> NDArray[np.ui
 
 
 def _votes_one_by_one(
-    table: Features, plan: ForestPlan, forest: ForestView, voting: str | LeastCost, monitor: Monitor
+    table: Features, bags: NDArray[np.uint8], workers: int, forest: ForestView, voting: Any, monitor: Monitor
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
     """Return the votes of trees of any kind, None where the work was stopped."""
     votes, n_votes = np.zeros((table.n_rows, forest.trees.value.shape[1])), np.zeros(table.n_rows, np.int64)
-    bags = draw_bags(plan, forest.trees.n_trees, monitor)
-    if bags is None:
-        return None
     for first, cells in table.row_blocks():
         block = Table.block(cells)
         rows = slice(first, first + cells.n_rows)
-        values = forest_values(block, forest.trees, plan.settings.workers, forest.n_classes, voting)
+        values = forest_values(block, forest.trees, workers, forest.n_classes, voting)
         for bag, predicted in zip(bags, values, strict=True):
             if monitor.stopped:
                 return None
@@ -145,13 +142,19 @@ def out_of_bag_votes(
 
     None where the work was stopped before all were counted: the rows so far may be of one kind.
     """
+    bags = draw_bags(plan, forest.trees.n_trees, monitor)
+    return None if bags is None else votes_of_bags(table, bags, plan.settings.workers, forest, voting, monitor)
+
+
+def votes_of_bags(
+    table: Features, bags: NDArray[np.uint8], workers: int, forest: ForestView, voting: Any, monitor: Monitor
+) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+    """Return the same where it is known which rows of the table each tree drew."""
     if not forest.trees.is_two_way:
-        return _votes_one_by_one(table, plan, forest, voting, monitor)
+        return _votes_one_by_one(table, bags, workers, forest, voting, monitor)
     is_of_two, width = says_second(forest.trees, forest.n_classes), forest.trees.value.shape[1]
     votes, n_votes = np.zeros((table.n_rows, 1 if is_of_two else width)), np.zeros(table.n_rows, np.int64)
-    bags, workers, halt = draw_bags(plan, forest.trees.n_trees, monitor), plan.settings.workers, np.zeros(1, np.int64)
-    if bags is None:
-        return None
+    halt = np.zeros(1, np.int64)
     rows, bases = per_worker(workers, _BLOCK + 1, np.int64), per_worker(workers, _BLOCK + N_WALKS, np.uint64)
     leaves = per_worker(workers, N_WALKS, np.uint64)
     for first, block in table.row_blocks():

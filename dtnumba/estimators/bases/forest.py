@@ -21,6 +21,7 @@ from dtnumba.prediction.forest_view import FEW_STEPS, ForestView
 from dtnumba.runtime.progress import Monitor
 from dtnumba.runtime.side_by_side import expecting
 from dtnumba.tables.categories import check_same_levels
+from dtnumba.tables.labels import Labels
 from dtnumba.trees.layout import Trees, joined
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from dtnumba.estimators.bases.fit import TrainingData
     from dtnumba.explain.importances import Importances
     from dtnumba.growth.forest.grow import ForestPlan
+    from dtnumba.tables.costs import LeastCost
 
 
 class Forest(FittedForest):
@@ -125,7 +127,7 @@ class Forest(FittedForest):
         try:
             if first < n_trees and plan.general is None:
                 with expecting(lambda: self._rehearse_prediction(data)):
-                    grown = grow_forest(plan, first, n_trees, partial(_run_growth, monitor))
+                    grown = grow_forest(plan, first, n_trees, partial(run_growth, monitor))
                 grown = None if grown is None else with_policy(grown, plan.settings.options)
             elif first < n_trees:
                 from dtnumba.growth.forest.grow_multiway import grow_many
@@ -134,7 +136,7 @@ class Forest(FittedForest):
         except Exception:
             explain_compile_error(plan.criterion, plan.target, numbers_per_output(plan.target))
             raise
-        _raise_failure(monitor)
+        raise_failure(monitor)
         if grown is not None:
             drawn = drawn_by(drawing_of(plan.sampling, data.table.n_rows), data.seed, first)
             grown = self._finished(data, grown, self.max_leaf_nodes, plan.settings.workers, drawn)
@@ -240,11 +242,15 @@ class Forest(FittedForest):
             return {}
         from dtnumba.explain.importances import measured
 
-        run, rule = partial(_run_growth, monitor), data.class_costs.rule
+        run, rule = partial(run_growth, monitor), data.class_costs.rule
         found = measured(earlier, data.table, data.outcome, plan, trees, monitor, run, rule)
         if not monitor.stopped:
             monitor.done = monitor.total
             monitor.report()
+        return self._told_importances(found, monitor)
+
+    def _told_importances(self, found: Importances, monitor: Monitor) -> dict[str, Importances]:
+        """Return what was measured by its attribute; warn where that is nothing."""
         if found.n_measured == 0 and monitor.error is None:
             why = (
                 "the work was stopped before the first tree was measured; allow more time"
@@ -256,7 +262,7 @@ class Forest(FittedForest):
                 UserWarning,
                 stacklevel=3,
             )
-        _raise_failure(monitor)
+        raise_failure(monitor)
         return {"importances_": found}
 
     def _out_of_bag(self, data: TrainingData, plan: ForestPlan, forest: ForestView, monitor: Monitor) -> dict[str, Any]:
@@ -268,7 +274,7 @@ class Forest(FittedForest):
         except KeyboardInterrupt as error:  # the trees are there already, and must not be lost
             monitor.stopped, monitor.error = "interrupt", error
             return {}
-        _raise_failure(monitor)
+        raise_failure(monitor)
         return results
 
     def _scored_by_votes(
@@ -279,9 +285,14 @@ class Forest(FittedForest):
         monitor.stage = "out of bag"
         table, rule = data.table, data.class_costs.rule
         counted = out_of_bag_votes(table, plan, forest, self._votes(rule), monitor)
-        if monitor.error is not None:
-            return {}
-        votes, n_votes = np.zeros((table.n_rows, plan.width)), np.zeros(table.n_rows, np.int64)
+        return {} if monitor.error is not None else self._scored_from(counted, data.outcome, rule)
+
+    def _scored_from(
+        self, counted: tuple[NDArray[np.float64], NDArray[np.int64]] | None, outcome: Any, rule: LeastCost | None
+    ) -> dict[str, Any]:
+        """Return the out-of-bag results that follow from the votes; None: these were not all counted."""
+        n_rows = len(outcome.codes if isinstance(outcome, Labels) else outcome.y)
+        votes, n_votes = np.zeros((n_rows, outcome.width)), np.zeros(n_rows, np.int64)
         why = ""
         if counted is None:
             why = (
@@ -298,19 +309,19 @@ class Forest(FittedForest):
                     "any reliable OOB estimates."
                 )
         if why:
-            warnings.warn(why, UserWarning, stacklevel=4)
+            warnings.warn(why, UserWarning, stacklevel=5)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = votes / np.where(n_votes > 0, n_votes, np.nan)[:, None]
-        scored: dict[str, Any] = self._scored_out_of_bag(data.outcome, mean, n_votes > 0, self._rule_of_votes(rule))
+        scored: dict[str, Any] = self._scored_out_of_bag(outcome, mean, n_votes > 0, self._rule_of_votes(rule))
         return scored
 
 
-def _raise_failure(monitor: Monitor) -> None:
+def raise_failure(monitor: Monitor) -> None:
     """Raise what failed while the monitor watched; Ctrl-C is raised when the trees at hand are earlier_trees."""
     if isinstance(monitor.error, Exception):
         raise monitor.error
 
 
-def _run_growth(monitor: Monitor, task: Any, workers: int) -> bool:
+def run_growth(monitor: Monitor, task: Any, workers: int) -> bool:
     """Launch a task that grows a forest; return whether it was stopped before its end."""
     return monitor.run_until(task, workers, task.job.growing.halt, lambda: int(task.arena.done[0]))
