@@ -18,6 +18,7 @@
 * Models in files: ``model.save(path)``, the function load, and ModelFileError where a file is none.
 * Trees and forests of scikit-learn as models of this package: from_sklearn.
 * How good a split is, and criteria of your own: criteria. Entropy and gain of plain lists: information.
+* Rows that lie on a Dask cluster: the package dtnumba.dask.
 * Tables larger than memory: bin_batches. Compiling ahead: warmup. What callbacks are told: Progress. The error of a
   model asked before ``fit``: NotFittedError.
 

@@ -31,7 +31,7 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 ROOMS = {module: path.parent for module, path in MODULES.items() if path.name == "__init__.py"}
-OPTIONAL = {"matplotlib", "pandas", "polars", "pyarrow", "scipy", "sklearn"}
+OPTIONAL = {"dask", "matplotlib", "pandas", "polars", "pyarrow", "scipy", "sklearn"}
 LANGUAGES = {"python", "pycon", "text", "console", "sh"}
 LONGEST_FRONT_PAGE = 250
 

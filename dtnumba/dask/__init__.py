@@ -1,6 +1,7 @@
 """Fits and predictions on a Dask cluster; the same bits as on one thread of one machine.
 
 estimators  the forests and trees, which are called as their local twins are
+checks      what is wrong with collections and known before any of it is read
 reading     Dask collections as partitions
 columns     what partitions say of their columns, joined
 codes       edges from a sample of all partitions, and the codes of each
@@ -8,7 +9,7 @@ fitting     rows made ready for growth: columns, target, codes
 strategy    what a fit takes, in bytes
 replicate   trees that grow where all codes are
 running     tasks: sent, watched, taken back
-workers     the cluster
+workers     compiled code for the workers, ahead of the first fit
 """
 
 from dtnumba.runtime.lazy_names import lazy_names
@@ -23,6 +24,6 @@ _HOME = dict.fromkeys(
         "RandomForestRegressor",
     ],
     "estimators",
-)
+) | {"warm_up": "workers"}
 
 __getattr__, __dir__ = lazy_names(__name__, _HOME)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from dtnumba.dask.checks import check_collections
 from dtnumba.dask.columns import Sealed
 from dtnumba.dask.fitting import one_of, read_rows, reads_codes_alone
 from dtnumba.dask.reading import parts_of
@@ -24,7 +25,6 @@ from dtnumba.dask.replicate import (
 )
 from dtnumba.dask.running import Tasks, threads_of
 from dtnumba.dask.strategy import check_memory, extent_of, memory_limits
-from dtnumba.dask.workers import check_versions, client_of
 from dtnumba.estimators import decision_tree, forest
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.fit import TrainingData
@@ -32,6 +32,7 @@ from dtnumba.estimators.bases.forest import raise_failure
 from dtnumba.estimators.bases.parameters import one_of as one_among
 from dtnumba.estimators.bases.parameters import parameter, redeclared
 from dtnumba.prediction.forest_view import ForestView
+from dtnumba.runtime.cluster import check_versions, client_of
 from dtnumba.runtime.progress import Monitor
 from dtnumba.trees.layout import joined
 
@@ -97,6 +98,7 @@ class OnCluster:
     ) -> tuple[RowsInParts, Any, dict[str, Any]]:
         """Return the rows, a future of the replica, and what is learned of the way that was chosen."""
         client, caller = tasks.client, type(self).__name__
+        check_collections(*given, caller)
         model = self._for_workers(seed)
         parts = parts_of(*given, client, caller)
         rows = read_rows(tasks, model, parts, held_out, monitor)

@@ -53,7 +53,10 @@ def is_dask(given: object) -> bool:
 def refuse_lazy(given: object, name: str) -> None:
     """Raise TypeError where a table or a column is only a plan of one."""
     if is_dask(given):
-        raise TypeError(f"{name} is a {type(given).__name__} of Dask, which holds no data yet: pass {name}.compute()")
+        raise TypeError(
+            f"{name} is a Dask {type(given).__name__}, which holds no data yet: pass {name}.compute(); forests and "
+            "trees of dtnumba.dask are fitted to rows where they lie"
+        )
     if hasattr(given, "collect_schema") and not hasattr(given, "get_columns"):
         raise TypeError(f"{name} is a {type(given).__name__}, which holds no data yet: pass {name}.collect()")
 

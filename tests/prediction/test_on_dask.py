@@ -234,11 +234,11 @@ def test_missing_values_are_refused_where_they_are(missing):
 
 def test_ordinary_fits_do_not_bring_a_collection_here_unasked():
     X = da.ones((10, 2), chunks=5)
-    with pytest.raises(TypeError, match=r"X is a Array of Dask, which holds no data yet: pass X\.compute\(\)"):
+    with pytest.raises(TypeError, match=r"X is a Dask Array, which holds no data yet: pass X\.compute\(\)"):
         DecisionTreeRegressor().fit(X, np.ones(10))
-    with pytest.raises(TypeError, match=r"y is a Array of Dask"):
+    with pytest.raises(TypeError, match="y is a Dask Array"):
         DecisionTreeRegressor().fit(np.ones((10, 2)), X[:, 0])
-    with pytest.raises(TypeError, match=r"X is a DataFrame of Dask"):
+    with pytest.raises(TypeError, match="X is a Dask DataFrame"):
         DecisionTreeRegressor().fit(dd.from_pandas(pd.DataFrame({"a": [1.0]}), npartitions=1), [1.0])
 
 
