@@ -12,6 +12,7 @@ from dtnumba.criteria.classification import CostGini, Entropy
 from dtnumba.criteria.contract import resolve_criterion
 from dtnumba.growth.choose_growth import with_policy
 from dtnumba.growth.incremental.follow_rows import RowTree
+from dtnumba.growth.incremental.tally import tally_of
 from dtnumba.growth.targets.reach import in_reach
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.pruners.registry import resolve_pruner
@@ -68,6 +69,8 @@ class Follower:
         self._tree: RowTree | None = None
         self._is_first = True
         self._criterion: Any = None
+        self._tally: Any = None  # while a change of few rows need not look at all
+        self._asked: Any = None  # what the tree was made for: parameters, the settings of growth, announced classes
 
     def follow(self, batch: Any) -> None:
         """Follow rows that came and went since; ``batch`` is the batch tree, not fitted."""
@@ -80,6 +83,8 @@ class Follower:
         if not is_few or not self._may_follow(batch):
             self._grow_anew(batch)
             return
+        if self._follow_few(tree, batch, came, went):
+            return
         held = slots.held
         outcome, weight = rows.outcome(held), rows.weight(held)
         weights = fixed_weights(weight, len(held))
@@ -88,10 +93,30 @@ class Follower:
         settings.check_options(outcome.kind, len(outcome.sizes), criterion)
         is_near = in_reach(outcome, weights.kept, criterion, settings)[2] == 0
         if is_near and tree.change(came, went, outcome, weights, criterion, settings):
-            self._tree = tree
+            self._tree, self._tally = tree, tally_of(slots, outcome, tree.target)
+            self._asked = batch.criterion, criterion, settings, rows.announced, len(slots), outcome
             self.learned = partial(self._followed, tree, batch, outcome, settings)
         else:
             self._grow_anew(batch)
+
+    def _follow_few(self, tree: RowTree, batch: Any, came: NDArray[np.int64], went: NDArray[np.int64]) -> bool:
+        """Follow rows without a look at the others; return whether that could be done."""
+        tally, self._tally = self._tally, None
+        if tally is None:
+            return False
+        rows, (given, criterion, settings, announced, n_slots, outcome) = self.rows, self._asked
+        assert rows.slots is not None
+        n = rows.n_rows
+        if given is not batch.criterion or announced is not rows.announced or n_slots != len(rows.slots):
+            return False
+        if self._criterion_for(given, outcome.kind, float(n)) is not criterion and hasattr(type(criterion), "for_fit"):
+            return False
+        if settings != batch.growth_settings(n, rows.n_features, float(n), 0) or not tally.takes(came, went):
+            return False
+        tree.change_few(came, went, tally.rows(came))
+        self._tree, self._tally = tree, tally
+        self.learned = partial(self._followed, tree, batch, outcome, settings)
+        return True
 
     def _criterion_for(self, given: Any, kind: str, total: float) -> Any:
         """Return the criterion of a fit on rows of some weight."""
@@ -120,7 +145,7 @@ class Follower:
             return False
         assert rows.slots is not None
         return batch.missing in {"learned", "error"} or (
-            batch.missing in _IDLE_WITHOUT_MISSING and not rows.slots.have_missing()
+            batch.missing in _IDLE_WITHOUT_MISSING and rows.slots.n_with_missing == 0
         )
 
     def _followed(self, tree: RowTree, batch: Any, outcome: Any, settings: Any) -> dict[str, Any]:

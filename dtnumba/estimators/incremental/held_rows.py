@@ -84,7 +84,7 @@ class HeldRows:
         self._shape: tuple[int, int] | None = None  # columns of the table and of the target, once rows came
         self._gathered = GatheredLevels(categorical_features, caller)
         self._classes: list[MetLabels] = []
-        self._announced: list[NDArray[np.int64]] = []
+        self.announced: list[NDArray[np.int64]] = []
 
     @property
     def n_rows(self) -> int:
@@ -233,9 +233,9 @@ class HeldRows:
         if len(known) != len(classes):
             raise ValueError(f"classes are those of {len(classes)} outputs, and y has {len(known)}: list them for each")
         pairs = [one.with_others(labels) for one, labels in zip(known, classes, strict=True)]
-        before = self._announced or [np.empty(0, np.int64) for _ in classes]
+        before = self.announced or [np.empty(0, np.int64) for _ in classes]
         self._classes = [pair[0] for pair in pairs]
-        self._announced = [np.union1d(one, pair[1]) for one, pair in zip(before, pairs, strict=True)]
+        self.announced = [np.union1d(one, pair[1]) for one, pair in zip(before, pairs, strict=True)]
 
     @property
     def has_categories(self) -> bool:
@@ -266,7 +266,7 @@ class HeldRows:
             "bits": self._bits,
             "columns": self._gathered.stored(),
             "labels": [known.labels for known in self._classes],
-            "announced": self._announced,
+            "announced": self.announced,
         }
 
     @classmethod
@@ -278,7 +278,7 @@ class HeldRows:
         rows._shape = values.shape[1], outcome.shape[1]
         rows._gathered.restore(stored["columns"])
         rows._classes = [_NO_LABELS.with_others(labels)[0] for labels in stored["labels"]]
-        rows._announced = stored["announced"]
+        rows.announced = stored["announced"]
         rows.slots = Slots(values.shape[1], outcome.shape[1], values.dtype, outcome.dtype)
         rows.slots.put(values, outcome, stored["weight"], stored["ids"])
         return rows
@@ -338,8 +338,8 @@ class HeldRows:
         classes, codes = [], np.empty(rows.shape, np.int64)
         for o, known in enumerate(self._classes):
             present = np.bincount(rows[:, o], minlength=len(known.labels)) > 0
-            if self._announced:
-                present[self._announced[o]] = True
+            if self.announced:
+                present[self.announced[o]] = True
             numbers = np.flatnonzero(present)
             found = read_labels(known.labels[numbers], len(numbers), self.caller)
             place = np.empty(len(known.labels), np.int64)

@@ -12,5 +12,6 @@ regrow    all nodes listed grow at once, by the kernels of binary growth
 follow    one change of a tree, from rows to nodes
 lay_out   a followed tree as Trees
 slots     the rows that a model holds, and in what a batch fit would add them up
+tally     whether the units of sums stay, from what came and went alone
 follow_rows  the tree of the rows in slots
 """

@@ -50,6 +50,22 @@ class RowTree:
         self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32))
         return True
 
+    def change_few(self, came: Any, went: Any, rows: dict[str, Any]) -> None:
+        """Follow rows where the units stay; ``rows`` is what a target says of those that came, by its fields."""
+        assert self._tree is not None
+        target = self._tree.target
+        for name, values in rows.items():
+            column = getattr(target, name, None)
+            if column is not None and len(column) == len(self.slots):
+                column[came] = values
+        self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32))
+
+    @property
+    def target(self) -> Any:
+        """The target of all slots."""
+        assert self._tree is not None
+        return self._tree.target
+
     def trees(self, width: int) -> Trees:
         """Return the tree, of ``width`` numbers a node."""
         assert self._tree is not None

@@ -40,7 +40,8 @@ class Slots:
         self.ids = np.empty(0, np.int64)
         self.key = np.empty(0, np.uint64)  # one number of what a row holds: equal rows have equal ones
         self.is_held = np.empty(0, bool)
-        self._free = np.empty(0, np.int64)
+        self.n_with_missing = 0  # rows held that lack a value
+        self._free, self._n_free = np.empty(0, np.int64), 0
         self._dropped: list[NDArray[np.int64]] = []
         self.n_rows = 0
 
@@ -63,14 +64,16 @@ class Slots:
     ) -> NDArray[np.int64]:
         """Take rows in; return their slots."""
         n = len(ids)
-        if n > len(self._free):
-            self._grow(len(self) + n - len(self._free))
-        slots, self._free = self._free[:n], self._free[n:]
+        if n > self._n_free:
+            self._grow(len(self) + n - self._n_free)
+        self._n_free -= n
+        slots = self._free[self._n_free : self._n_free + n][::-1].copy()
         self.values[slots], self.outcome[slots], self.ids[slots] = values, outcome, ids
         self.weight[slots] = 1.0 if weight is None else weight
         self.key[slots] = _keys(values, outcome)
         self.is_held[slots] = True
         self.n_rows += n
+        self.n_with_missing += _n_with_missing(values)
         return slots
 
     def drop(self, slots: NDArray[np.int64]) -> None:
@@ -78,24 +81,25 @@ class Slots:
         self.is_held[slots] = False
         self._dropped.append(slots)
         self.n_rows -= len(slots)
+        self.n_with_missing -= _n_with_missing(self.values[slots])
 
     def hold(self, is_held: NDArray[np.bool_]) -> None:
         """Hold the rows that were held at some time since the last ``release``, and no others."""
         self.is_held[:] = False
         self.is_held[: len(is_held)] = is_held
         self._dropped.clear()
-        self._free = np.flatnonzero(~self.is_held)
+        free = np.flatnonzero(~self.is_held)[::-1]
+        self._free = np.empty(len(self), np.int64)
+        self._free[: len(free)], self._n_free = free, len(free)
         self.n_rows = int(np.count_nonzero(self.is_held))
-
-    def have_missing(self) -> bool:
-        """Tell whether a row held has a missing value."""
-        return any(bool(np.isnan(column[self.is_held]).any()) for column in self.values.T)
+        self.n_with_missing = _n_with_missing(self.values[self.is_held])
 
     def release(self) -> None:
         """Let rows that come take the slots of those dropped."""
-        if self._dropped:
-            self._free = np.concatenate([*self._dropped, self._free])
-            self._dropped.clear()
+        for slots in self._dropped:
+            self._free[self._n_free : self._n_free + len(slots)] = slots
+            self._n_free += len(slots)
+        self._dropped.clear()
 
     def find(self, values: NDArray[Any], outcome: NDArray[Any]) -> NDArray[np.int64]:
         """Return the slots of rows by what they hold, each another one, the oldest first; an error of one not held."""
@@ -137,7 +141,14 @@ class Slots:
         values = np.zeros((self.values.shape[1], n), self.values.dtype).T
         values[:before] = self.values
         self.values = values
-        self._free = np.concatenate([self._free, np.arange(before, n)])
+        free = np.empty(n, np.int64)
+        free[: n - before] = np.arange(before, n)[::-1]
+        free[n - before : n - before + self._n_free] = self._free[: self._n_free]
+        self._free, self._n_free = free, self._n_free + n - before
+
+
+def _n_with_missing(values: NDArray[Any]) -> int:
+    return int(np.count_nonzero(np.isnan(values).any(axis=1)))
 
 
 def _keys(values: NDArray[Any], outcome: NDArray[Any]) -> NDArray[np.uint64]:

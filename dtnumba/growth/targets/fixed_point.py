@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dtnumba.tables.weights import Weights
 
 # Targets are too coarse where so small a share of the rows, and a few more, lie within so many units.
-_FEW_ROWS, _FEW_UNITS = 4096, 2.0**16
+ROWS_A_CROWD, UNITS_A_CROWD = 4096, 2.0**16
 _DEEPEST = 400  # bits below the largest target
 _MOST_REPEATED = 1 << 31  # weights that sum to more are no repeated rows, and would leave few digits to the targets
 _FAR = 4.0  # targets are measured from their middle where it is so many times as far from zero as they lie apart
@@ -124,10 +124,17 @@ def _fixed(
     return integers, units
 
 
+def integers_in(distance: NDArray[np.float64], units: NDArray[np.float64], n_moments: int) -> NDArray[np.int64]:
+    """Return the moments of rows that count once, as they stand beside those of others in these units."""
+    powers = [distance] if n_moments == 1 else [distance, distance * distance]
+    columns = np.stack(powers, axis=2).reshape(len(distance), n_moments * distance.shape[1])
+    return np.rint(columns / units).astype(np.int64)
+
+
 def _is_coarse(given: _Weighted, weights: Weights, power: NDArray[np.float64], units: NDArray[np.float64]) -> bool:
     """Tell whether many rows have different values that hardly differ in the units of their sums."""
     kept = weights.kept
-    few, light, is_weighed = len(kept) // _FEW_ROWS, 1.0, given.weighted is not given.distance
+    few, light, is_weighed = len(kept) // ROWS_A_CROWD, 1.0, given.weighted is not given.distance
     if is_weighed:
         light = float(np.partition(weights.integers[kept], few)[few]) * weights.unit
     for values, unit in zip(power.T, units, strict=True):
@@ -135,7 +142,7 @@ def _is_coarse(given: _Weighted, weights: Weights, power: NDArray[np.float64], u
             values = values[kept]
         if any((np.rint(values[block] / unit) * unit != values[block]).any() for block in row_blocks(len(values))):
             own = values / (weights.integers[kept] * weights.unit) if is_weighed else values
-            if _crowd(own, few + 8, _FEW_UNITS * unit / light):
+            if _crowd(own, few + 8, UNITS_A_CROWD * unit / light):
                 return True
     return False
 
