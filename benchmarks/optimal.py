@@ -140,7 +140,8 @@ def run():
         if options.only not in f"{name} {kind} {depth}":
             continue
         what = kind, depth, least, nodes, cost
-        shape = kind, min(len(np.unique(y)), 3), len(np.unique(X)) > 2
+        few = sum(len(np.unique(column)) - 1 for column in X.T) <= 400  # which are searched as columns of 0 and 1
+        shape = kind, min(len(np.unique(y)), 3), len(np.unique(X)) > 2, few
         if shape not in warm:
             warm.add(shape)
             ours(X, y, *what, 0.0)

@@ -86,7 +86,7 @@ KEPT = {
     "RandomForestRegressor": 157,
     "C45Classifier": 140,
     "C50Classifier": 149,
-    "OptimalTreeClassifier": 57,
+    "OptimalTreeClassifier": 67,  # solved sets that are compared, and cuts that several threads may try: 5.9 s, not 5.6
     "DecisionGraphClassifier": 84,
     "IncrementalTreeClassifier": 82,
 }

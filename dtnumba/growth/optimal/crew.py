@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.runtime.kernels import by_type, entry, inline, outlined
+from dtnumba.runtime.addresses import call_at
+from dtnumba.runtime.kernels import COMPILED, by_type, entry, inline
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.records import own_copy
 from dtnumba.runtime.threads.board import (
@@ -44,34 +45,51 @@ class SearchCrew(NamedTuple):
     board: Board
     item: np.ndarray  # (MOST_TOGETHER, n) int64: what is asked, and what was found
     present: np.ndarray  # (1,) int64: helpers that have come
+    share_at: np.ndarray  # (1,) int64: where the kernel is that works with them
     account: np.ndarray  # (3,) float64
 
 
 def new_crew(n_numbers):
     """Return a crew whose items are so many numbers each."""
     item = np.zeros((MOST_TOGETHER, n_numbers), np.int64)
-    return SearchCrew(new_board(), item, per_worker(1, 1, np.int64, 0)[0, 0], np.zeros(3))
+    share_at = np.zeros(1, np.int64 if COMPILED else object)
+    return SearchCrew(new_board(), item, per_worker(1, 1, np.int64, 0)[0, 0], share_at, np.zeros(3))
 
 
 @inline
 def is_helped(crew):
     """Tell whether anybody has come to help."""
-    return np.int64(look_at(crew.present)) > 0
+    return crew.present[0] > 0
 
 
-@outlined
+@inline
 def do_items(job, slot, n, work):
     """Do n items, of so much work in all, together with whoever is there."""
-    crew = job.crew
-    account, board = crew.account, crew.board
-    is_shared = n > 1 and work >= LEAST_WORK and is_helped(crew)
-    if is_shared:
-        account[_ALL] += work
-        is_shared = 16.0 * account[_LOST] <= account[_ALL] + 4.0 * account[_HELPED]
-    mine = np.int64(0)
+    if n > 1 and work >= LEAST_WORK and is_helped(job.crew):
+        call_at(job.crew.share_at[0], job, slot, n, work)
+    else:
+        for k in range(n):
+            do_item(job, slot, k)
+
+
+@entry
+def share_out(job, slot, n, work):
+    """Do n items together with others; compiled once there are any."""
+    job = own_copy(job)
+    share(job, slot, n, work)
+    return np.int64(0)
+
+
+@inline
+def share(job, slot, n, work):
+    """Post n items, take some of them, and wait for those that others have taken."""
+    account, board = job.crew.account, job.crew.board
+    account[_ALL] += work
+    is_shared = 16.0 * account[_LOST] <= account[_ALL] + 4.0 * account[_HELPED]
+    mine, word = np.int64(0), np.int64(0)
     if is_shared:
         begin_phase(board, n)
-    word = take_word(board) if is_shared else np.int64(0)
+        word = take_word(board)
     # One loop for both, so that the code of an item is here once
     while (has_item(word) if is_shared else mine < n) != 0:
         do_item(job, slot, item_in(word) if is_shared else mine)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.growth.optimal.bits.job import FEW_GROUPS, bit_helper, bit_job, bit_kernels
+from dtnumba.growth.optimal.bits.search import take_ahead
 from dtnumba.growth.optimal.columns import rows_alike
-from dtnumba.growth.optimal.crew import MOST_HELPERS, help_out
+from dtnumba.growth.optimal.crew import MOST_HELPERS, help_out, share_out
 from dtnumba.growth.optimal.known_sets import KNOWN_BYTES
 from dtnumba.growth.optimal.losses.labels import ManyErrors
 from dtnumba.growth.optimal.ordered.job import n_ways, sorted_helper, sorted_job, sorted_kernels
@@ -57,6 +58,7 @@ class Engine:
     kernels: Callable[[Any], Any]
     tree: Callable[[], Tree]  # that was found
     helper_of: Callable[[Any], Any]  # the job as a thread that helps has it
+    sharing: Any  # the kernel that works with them
     slots: int  # of workers, in the memory of a job, behind so many others
     helpers: int  # threads that may come
     is_running = ended = has_begun = False
@@ -92,15 +94,16 @@ class Engine:
     def _help(self, slot: int) -> None:
         if self.is_over.wait(_SOON):
             return
-        code = code_for(help_out, self.job)
-        if not are_compiled([code]) and self.is_over.wait(_LATER - _SOON):
+        codes = code_for(self.sharing, self.job), code_for(help_out, self.job)
+        if not are_compiled(codes) and self.is_over.wait(_LATER - _SOON):
             return
         job = self.helper_of(self.job)
         with NOTICE.unheeded():  # the search goes on meanwhile
-            entry_of(code)
+            share_at, _ = (entry_of(code) for code in codes)
         if not self.is_over.is_set():
             with np.errstate(over="ignore"):
-                call_entry(code._replace(record=job), slot, 0, 0)
+                self.job.crew.share_at[0] = share_at
+                call_entry(codes[1]._replace(record=job), slot, 0, 0)
 
     def twin(self) -> Engine:
         """Return the same search with memory of its own, beside this one, which may go on where it ended early."""
@@ -164,7 +167,7 @@ class BitEngine(Engine):
         if rule.depth > 3:  # each place takes 32 bytes
             places = 1 << max(8, min(left // 4 // 32, _PLACES if rule.depth == 4 else _MANY_PLACES).bit_length() - 1)
         self.steps = max(1, len(kept) ** 2 * bits.shape[1] // 64)
-        self.kernels = bit_kernels
+        self.kernels, self.sharing = bit_kernels, take_ahead
         self.make_job = lambda: bit_job(bits[kept], groups, values, goal.loss, rule, worst, places, self.helpers)
         self.prepare()
 
@@ -193,7 +196,7 @@ class SortedEngine(Engine):
         each = len(codes[0]) * (32 * len(columns) + 256 + 40 * values.shape[1])
         self.helpers, left = _affordable(workers, left, each + codes.shape[1] * 256 * isinstance(goal.loss, ManyErrors))
         self.steps = 2 * len(columns) ** 2 * codes.shape[1]
-        self.kernels = sorted_kernels
+        self.kernels, self.sharing = sorted_kernels, share_out
         known = min(left // 4, KNOWN_BYTES)
         self.make_job = lambda: sorted_job(codes, values, goal.loss, rule, worst, labels, known, self.helpers)
         self.prepare()

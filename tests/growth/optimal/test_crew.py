@@ -82,7 +82,7 @@ def test_cuts_that_are_tried_together(problem, kind):
         job, code = ready(
             sorted_job(codes32, values, loss, scaled, weight if kind == "error" else NONE), sorted_kernels
         )
-        job.crew.present[0] = 1
+        job.crew.present[0], job.crew.share_at[0] = 1, crew.share_out
         call_entry(code, FAR, ALL_TESTS, FAR)
     assert abs(int(job.levels.state[0, S_BEST]) * unit - expected) < 1e-6
     found, sizes = naive.loss_of_tree(job.levels.best[0].tolist(), codes, slow, rule.price)
@@ -107,7 +107,7 @@ def test_tests_that_are_solved_ahead(problem, budget):
             job, code = ready(
                 bit_job(codes[:, kept].T.astype(np.uint8), None, values, loss, rule, NONE, 64), bit_kernels
             )
-            job.crew.present[0] = present
+            job.crew.present[0], job.crew.share_at[0] = present, bit_search.take_ahead
             call_entry(code, FAR, budget, FAR)
             frames = job.frames
             found.append([int(frames.state[0, S_BEST]), frames.best[0].tolist(), frames.explored.tolist()])

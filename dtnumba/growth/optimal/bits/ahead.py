@@ -12,7 +12,7 @@ import numpy as np
 
 from dtnumba.growth.optimal.bits.rows import BitRows
 from dtnumba.growth.optimal.bits.two_levels import Pairs
-from dtnumba.growth.optimal.crew import SearchCrew, do_items
+from dtnumba.growth.optimal.crew import SearchCrew, share
 from dtnumba.growth.optimal.known_sets import Known
 from dtnumba.growth.optimal.rule import TreeRule
 from dtnumba.runtime.addresses import call_at
@@ -98,5 +98,5 @@ def found_ahead(job, level, j):
 @outlined
 def solve_ahead(job, level, n, work):
     """Solve the tests that items name."""
-    do_items(job, len(job.frames.order), n, work)
+    share(job, len(job.frames.order), n, work)
     job.frames.ahead[0] = n

@@ -124,54 +124,6 @@ def _bound(job, level, side, j, depth, tests):
 
 
 @outlined
-def _take_ahead(job, level, side, j):
-    """Write what a side loses, where that was found ahead, as its solver does; tell whether it was."""
-    state, item = job.frames.state[level], job.crew.item
-    if state[S_DEPTH] != 3 or not is_helped(job.crew):
-        return False
-    k = found_ahead(job, level, j)
-    if k < 0:
-        _look_ahead(job, level, j)
-        k = found_ahead(job, level, j)
-    if k < 0 or item[k, I_SOLVED + side] != 2:
-        return False
-    for n in range(4):
-        job.pairs.value[n] = item[k, I_VALUE + 4 * side + n]
-    return True
-
-
-@outlined
-def _look_ahead(job, level, here):
-    """Solve the next tests of a level, from the one in hand on."""
-    frames, rows, item, price = job.frames, job.rows, job.crew.item, job.rule.price
-    state, n_columns = frames.state[level], rows.n_columns[level]
-    work = rows.start[level, rows.start.shape[1] - 1] * n_columns * n_columns
-    most = min(2 * (1 + np.int64(look_at(job.crew.present))), np.int64(MOST_TOGETHER))
-    frames.ahead[0] = 0
-    if most * work < LEAST_WORK:
-        return
-    at = np.int64(0)
-    while frames.order[level, at] != here:
-        at += 1
-    n = np.int64(0)
-    d, t = limit_tests(state[S_DEPTH] - 1, state[S_TESTS] - 1)
-    while at < state[S_LIMIT] and n < most:
-        j = frames.order[level, at]
-        _part(job, level, j)
-        bound0, is_exact0 = _bound(job, level, 0, j, d, t)
-        bound1, is_exact1 = _bound(job, level, 1, j, d, t)
-        if bound0 + bound1 + price < state[S_UPPER]:
-            side = np.int64(frames.leaf[level, 1, j] > frames.leaf[level, 0, j])
-            item[n, I_LEVEL], item[n, I_TEST], item[n, I_FIRST] = level, j, side
-            item[n, I_BELOW] = state[S_UPPER] - price - (bound0 if side == 1 else bound1)
-            item[n, I_SOLVED], item[n, I_SOLVED + 1] = np.int64(is_exact0), np.int64(is_exact1)
-            n += 1
-        at += 1
-    _part(job, level, here)
-    solve_ahead(job, level, n, n * work)
-
-
-@outlined
 def _ask(job, level, side, j, depth, tests, upper, budget):
     """Solve one side of a test; return False where that takes a level of its own, which is opened."""
     frames, state = job.frames, job.frames.state[level]
@@ -189,13 +141,15 @@ def _ask(job, level, side, j, depth, tests, upper, budget):
     frames.explored[0] += 1
     seen, key = frames.seen[level, side], frames.key[level, side]
     if depth <= 2:
-        is_ahead = _take_ahead(job, level, side, j)
-        if not is_ahead:
+        is_ahead = np.int64(0)
+        if state[S_DEPTH] == 3 and is_helped(job.crew):
+            is_ahead = call_at(job.crew.share_at[0], job, level, side, j)
+        if is_ahead == 0:
             call_at(job.two_at, job, level, side, tests)
         state[S_GOT] = job.pairs.value[tests]
         if job.halt[0] != 0:
             return True  # of no use: nobody will look at it
-        if is_ahead:
+        if is_ahead != 0:
             frames.two[level, side, 0] = _UNKNOWN
         elif state[S_GOT] < upper:
             call_at(job.two_at, job, level, side, tests + 8)
@@ -391,3 +345,53 @@ def search(job, upper, budget, n_sets):
             state[S_LOW] = min(state[S_LOW], total)
         state[S_AT] += 1
         state[S_PHASE] = NEXT_TEST
+
+
+@outlined
+def _look_ahead(job, level, here):
+    """Solve the next tests of a level, from the one in hand on."""
+    frames, rows, item, price = job.frames, job.rows, job.crew.item, job.rule.price
+    state, n_columns = frames.state[level], rows.n_columns[level]
+    work = rows.start[level, rows.start.shape[1] - 1] * n_columns * n_columns
+    most = min(2 * (1 + np.int64(look_at(job.crew.present))), np.int64(MOST_TOGETHER))
+    frames.ahead[0] = 0
+    if most * work < LEAST_WORK:
+        return
+    at = np.int64(0)
+    while frames.order[level, at] != here:
+        at += 1
+    n = np.int64(0)
+    d, t = limit_tests(state[S_DEPTH] - 1, state[S_TESTS] - 1)
+    while at < state[S_LIMIT] and n < most:
+        j = frames.order[level, at]
+        _part(job, level, j)
+        bound0, is_exact0 = _bound(job, level, 0, j, d, t)
+        bound1, is_exact1 = _bound(job, level, 1, j, d, t)
+        if bound0 + bound1 + price < state[S_UPPER]:
+            side = np.int64(frames.leaf[level, 1, j] > frames.leaf[level, 0, j])
+            item[n, I_LEVEL], item[n, I_TEST], item[n, I_FIRST] = level, j, side
+            item[n, I_BELOW] = state[S_UPPER] - price - (bound0 if side == 1 else bound1)
+            item[n, I_SOLVED], item[n, I_SOLVED + 1] = np.int64(is_exact0), np.int64(is_exact1)
+            n += 1
+        at += 1
+    _part(job, level, here)
+    solve_ahead(job, level, n, n * work)
+
+
+@entry
+def take_ahead(job, level, side, j):
+    """Write what a side loses, where that is found ahead, as its solver does; return whether it is.
+
+    Compiled once others are there to help.
+    """
+    job = own_copy(job)
+    item = job.crew.item
+    k = found_ahead(job, level, j)
+    if k < 0:
+        _look_ahead(job, level, j)
+        k = found_ahead(job, level, j)
+    if k < 0 or item[k, I_SOLVED + side] != 2:
+        return np.int64(0)
+    for n in range(4):
+        job.pairs.value[n] = item[k, I_VALUE + 4 * side + n]
+    return np.int64(1)
