@@ -10,6 +10,7 @@ dependence   ``plot.dependence``: predictions against one column or two, average
 leaf_weights  partial dependence by the leaves of trees, in one descent of all rows
 terms        ``plot.terms``: what splines add up
 leaves       ``plot.leaves``: how large leaves are and what they hold
+polygons     two columns cut along the borders of trees that test sums
 regions      where predictions change along columns, and what is said between
 axes         axes to draw in, and text that is drawn as it is
 colours      colours that people of any sight can tell apart

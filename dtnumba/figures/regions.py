@@ -15,6 +15,7 @@ from dtnumba.export.reading import ReadTrees, read
 from dtnumba.export.replay import cuts_by_feature, model_answers
 from dtnumba.figures.axes import name_ticks, plain
 from dtnumba.figures.leaf_weights import by_leaves, leaves_add_up
+from dtnumba.figures.polygons import pieces_of
 from dtnumba.figures.tree_cells import Names, shortened
 from dtnumba.tables.cells import cells_of, values_of
 from dtnumba.tables.table import Table
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.export.reading import Columns
+    from dtnumba.figures.polygons import Piece
 
 _BLOCK = 1 << 18  # rows asked together
 _MARGIN = 0.04  # of the range of a column, beside it
@@ -58,11 +60,13 @@ class Asked:
         Who asks, for errors.
     names : Names
         Other names of columns and classes.
+    sums : bool
+        Whether the caller can draw tests of sums over several columns.
 
     """
 
-    def __init__(self, model: Any, X: Any, what: str, names: Names) -> None:
-        found = read(model)
+    def __init__(self, model: Any, X: Any, what: str, names: Names, *, sums: bool = False) -> None:
+        found = read(model, sums=sums)
         self._model, self._found, self._what = model, found, what
         self.columns: Columns = shortened(renamed(found.columns, *names))
         self.is_forest = hasattr(model, "forest_")
@@ -73,6 +77,16 @@ class Asked:
         self.rows: NDArray[np.float64] = np.concatenate(parts)
         if not len(self.rows):
             raise ValueError(f"{what}: X has no rows; pass some, such as those of fit")
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether tests may be sums over several columns."""
+        return isinstance(self._found, ReadTrees) and self._found.trees.has_sums
+
+    def pieces(self, columns: tuple[int, int], whole: list[Piece]) -> list[Piece] | None:
+        """Return polygons of two columns cut along the borders of the model; None where there are too many."""
+        assert isinstance(self._found, ReadTrees), "rules have no sums"
+        return pieces_of(self._found, columns, whole)
 
     def column(self, given: Any) -> int:
         """Return the number of a column that is given by number or name."""

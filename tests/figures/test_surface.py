@@ -3,21 +3,36 @@
 import numpy as np
 import pytest
 from drawn import colours_table, some_rows
+from strategies import interpreted_only
 
 from dtnumba import (
     C45Classifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    ObliqueForestClassifier,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
     RandomForestClassifier,
     RuleSetClassifier,
     plot,
 )
+from dtnumba.figures import polygons
 from dtnumba.figures.colours import tints_of_shares
 
 
 def regions(ax):
     (mesh,) = [one for one in ax.collections if one.get_gid() == "regions"]
     return mesh.get_coordinates()[0, :, 0], mesh.get_coordinates()[:, 0, 1], np.asarray(mesh.get_array())
+
+
+def polygons_at(ax, points):
+    """The colour of each point by the polygon that it lies in, and how many polygons hold it."""
+    (drawn,) = [one for one in ax.collections if one.get_gid() == "regions"]
+    fills, held = np.zeros((len(points), 3)), np.zeros(len(points), int)
+    for path, fill in zip(drawn.get_paths(), drawn.get_facecolors(), strict=True):
+        inside = path.contains_points(points)
+        fills[inside], held = fill[:3], held + inside
+    return fills, held
 
 
 def drawn_at(ax, points):
@@ -108,3 +123,46 @@ def test_bad_columns_are_named():
     for wrong in ([0, 9], ["x0", "no"], [0, 0], [1], "x0"):
         with pytest.raises(ValueError, match="column"):
             plot.surface(tree, X, columns=wrong)
+
+
+@interpreted_only
+@pytest.mark.parametrize(
+    "model",
+    [
+        ObliqueTreeClassifier(search="lda"),
+        ObliqueTreeClassifier(search="lda", max_depth=3, categorical_features=[1]),
+        ObliqueTreeRegressor(search="ridge", max_depth=4),
+        ObliqueForestClassifier(n_estimators=3, max_depth=3, max_features=None, random_state=0),
+    ],
+    ids=str,
+)
+def test_sums_are_drawn_as_polygons(model):
+    X, y = some_rows(0, n=120)
+    X = X[:, :3].copy()
+    is_category = bool(model.categorical_features == [1])
+    X[:, 1] = np.random.default_rng(2).integers(0, 3, len(X)) if is_category else X[:, 1]
+    X[::7, 0] = np.nan
+    model.fit(X, np.nan_to_num(X).sum(axis=1) if "Regressor" in type(model).__name__ else y)
+    assert model.trees_.has_sums
+    ax = plot.surface(model, X, columns=(0, 1))
+    rng = np.random.default_rng(1)
+    points = np.column_stack([rng.uniform(np.nanmin(own), np.nanmax(own), 400) for own in X[:, :2].T])
+    points[:, 1] = rng.integers(0, 3, 400) if is_category else points[:, 1]
+    fills, held = polygons_at(ax, points)
+    assert (held == 1).all()  # they cover all, and none covers another
+    rows = np.column_stack([points, np.full(400, np.median(X[:, 2]))])
+    if hasattr(model, "classes_"):
+        codes = np.searchsorted(model.classes_, model.predict(rows))
+        assert np.allclose(fills, tints_of_shares(model.predict_proba(rows), codes))
+    else:
+        order = np.argsort(model.predict(rows))
+        assert (np.diff(fills[order].sum(axis=1)) <= 1e-9).all()  # the larger the fuller
+
+
+@interpreted_only
+def test_too_many_polygons_are_refused(monkeypatch):
+    X, y = some_rows(0, n=80)
+    model = ObliqueForestClassifier(n_estimators=3, max_features=None, random_state=0).fit(X[:, :2], y)
+    monkeypatch.setattr(polygons, "_MOST_PIECES", 20)
+    with pytest.raises(ValueError, match="more than can be seen; draw one tree of the forest"):
+        plot.surface(model, X[:, :2])
