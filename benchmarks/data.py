@@ -7,6 +7,7 @@ friedman    Friedman-1: 20 columns of which 5 count, and unit noise
 categories  ten columns of up to 10,000 levels, as int32
 covtype     forest cover types, 12 columns, 7 classes; read from a folder that the caller names
 labelled    any table of classes of that folder, as its datasets.json describes it: X as float64, y, and what is nominal
+numbers     the same of any table, its target as it stands there
 """
 
 import csv
@@ -100,6 +101,12 @@ def labelled(folder, name):
 
     Rows without a class are left out.
     """
+    X, y, nominal = numbers(folder, name)
+    return X, y.astype(np.int64), nominal
+
+
+def numbers(folder, name):
+    """Read a table as ``labelled`` does, its target as it stands there."""
     about = described(folder)[name]
     path, columns, nominal, y = folder / about["file"], [], [], None
     if path.suffix == ".npz":
@@ -122,4 +129,4 @@ def labelled(folder, name):
             columns.append(values)
             nominal.append(column["kind"] == "nominal")
     has_label = ~np.isnan(y)
-    return np.column_stack(columns)[has_label], y[has_label].astype(np.int64), np.array(nominal)
+    return np.column_stack(columns)[has_label], y[has_label], np.array(nominal)

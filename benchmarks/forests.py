@@ -180,6 +180,21 @@ class Ydf(Forest):
         return (self.model.num_nodes() + self.model.num_trees()) // 2
 
 
+class YdfOblique(Ydf):
+    """YDF's random forest of sparse oblique splits: as many sums a node as there are columns, two columns each."""
+
+    name = "YDF sparse oblique"
+
+    def settings(self, n_features):
+        """Return what makes the forest that is asked for."""
+        return super().settings(n_features) | {
+            "num_candidate_attributes": -1,
+            "split_axis": "SPARSE_OBLIQUE",
+            "sparse_oblique_num_projections_exponent": 1.0,
+            "sparse_oblique_projection_density_factor": 2.0,
+        }
+
+
 class YdfBoosted(Ydf):
     """YDF's gradient-boosted trees, whose shallow trees it predicts by QuickScorer."""
 

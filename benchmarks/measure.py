@@ -32,6 +32,7 @@ class Options:
     json: Path | None
     onedal: Path | None
     weka: Path | None
+    peers: Path | None
 
     def size(self, full, quick):
         """Return the number of rows of a job whose target is for ``full`` rows."""
@@ -183,6 +184,9 @@ def parse(description, argv=None):
         metavar="JAR",
         default=os.environ.get("DTNUMBA_WEKA_JAR") or None,
         help="weka.jar, for the rows against Weka's J48 (default: $DTNUMBA_WEKA_JAR)",
+    )
+    parser.add_argument(
+        "--peers", type=Path, metavar="PYTHON", help="a Python that has obliquetree, for the rows against it"
     )
     return Options(**vars(parser.parse_args(argv)))
 
