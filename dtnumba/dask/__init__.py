@@ -6,8 +6,11 @@ reading     Dask collections as partitions
 columns     what partitions say of their columns, joined
 codes       edges from a sample of all partitions, and the codes of each
 fitting     rows made ready for growth: columns, target, codes
-strategy    what a fit takes, in bytes
+strategy    what a fit takes, in bytes, and which way of growing fits
 replicate   trees that grow where all codes are
+partition   trees whose rows stay where they are: what each task does
+levels      their large nodes, in one place
+in_parts    their tasks, and when they are sent
 running     tasks: sent, watched, taken back
 workers     compiled code for the workers, ahead of the first fit
 """

@@ -11,6 +11,7 @@ import numpy as np
 from dtnumba.dask.checks import check_collections
 from dtnumba.dask.columns import Sealed
 from dtnumba.dask.fitting import one_of, read_rows, reads_codes_alone
+from dtnumba.dask.in_parts import Threads, obstacle
 from dtnumba.dask.reading import parts_of
 from dtnumba.dask.replicate import (
     bags_of,
@@ -24,7 +25,7 @@ from dtnumba.dask.replicate import (
     votes_of,
 )
 from dtnumba.dask.running import Tasks, threads_of
-from dtnumba.dask.strategy import check_memory, extent_of, memory_limits
+from dtnumba.dask.strategy import choose, extent_of, memory_limits
 from dtnumba.estimators import decision_tree, forest
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.fit import TrainingData
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
     from dtnumba.dask.fitting import RowsInParts
     from dtnumba.trees.layout import Trees
 
-STRATEGY = one_among("auto", "replicate")
+STRATEGY = one_among("auto", "replicate", "partition")
+_ONE_TREE = one_among("auto", "replicate")  # of one tree
 _OWN = ("strategy",)
 _BLOCKS_A_THREAD = 4  # of trees: what is lost with a worker, or at the end of the time, is no more than a block
 _LARGE = 1 << 62  # a size that no monitor takes for small
@@ -55,9 +57,11 @@ class OnCluster:
 
     Parameters
     ----------
-    strategy : "auto" or "replicate"
+    strategy : "auto", "replicate" or "partition"
         "replicate": every worker gathers the codes of all rows, a byte a value, and grows its share of the trees.
-        "auto": the way that fits into the workers' memory.
+        "partition": rows stay where they are; the sums of what every worker tells of its rows split the large nodes,
+        and the rows of small ones are brought together. For forests of one output of classes, of numbers alone. "auto":
+        the first where it fits into the workers' memory.
 
     Attributes
     ----------
@@ -107,11 +111,16 @@ class OnCluster:
         code_bytes = 1 if n_levels <= 255 else 2 if n_levels < 1 << 16 else 4
         cell_bytes = code_bytes if codes else rows.columns.dtype.itemsize
         extent = extent_of(rows.columns, cell_bytes, parts.weighted)
-        most = check_memory(extent, client.nthreads(), memory_limits(client))
+        threads = client.nthreads()
+        why_not = obstacle(model, rows) if codes else "parameters that read values, and not their codes alone"
+        chosen = choose(self.strategy, extent, threads, memory_limits(client), why_not)
+        learned = {"strategy_": chosen.strategy, "worker_bytes_": chosen.worker_bytes}
+        if chosen.strategy == "partition":
+            return rows, Threads(tasks, rows, threads_of(client), monitor), learned
         own = (rows.model, rows.sealed, rows.edges if codes else Sealed(held_out), rows.target)
         replica = tasks.send(replica_of_codes if codes else replica_of_values, *own, *rows.cells, name="replica")
         tasks.forget(rows.cells)
-        return rows, replica, {"strategy_": "replicate", "worker_bytes_": most}
+        return rows, replica, learned
 
 
 class ForestOnCluster(OnCluster):
@@ -167,8 +176,10 @@ class ForestOnCluster(OnCluster):
 class _Growth:
     """The steps of a fit that follow once the rows are ready."""
 
-    def __init__(self, model: Any, tasks: Tasks, rows: RowsInParts, replica: Any, monitor: Monitor, seed: int) -> None:
-        self.model, self.tasks, self.rows, self.replica, self.monitor = model, tasks, rows, replica, monitor
+    def __init__(self, model: Any, tasks: Tasks, rows: RowsInParts, place: Any, monitor: Monitor, seed: int) -> None:
+        self.model, self.tasks, self.rows, self.monitor = model, tasks, rows, monitor
+        self.parts = place if isinstance(place, Threads) else None
+        self.replica = place if self.parts is None else self.parts.parts[0]  # who knows the plan
         self.seed, self.threads = seed, threads_of(tasks.client)
         columns = rows.columns
         self.data = TrainingData(columns, columns.target, (None, None, None), seed, None, None, None, None, None)  # type: ignore[arg-type]
@@ -181,7 +192,10 @@ class _Growth:
         n_trees, first = int(model.n_estimators), 0 if earlier is None else earlier.n_trees
         monitor.total = n_trees - first + (0 if measured is None else n_trees - measured.n_trees)
         facts = self.tasks.send(facts_of, self.replica, name="facts")
-        sent, found = self._in_blocks(trees_of, first, n_trees)
+        if self.parts is None:
+            sent, found = self._in_blocks(trees_of, first, n_trees)
+        else:
+            sent, found = self.parts.trees(first, n_trees)
         raise_failure(monitor)
         trees = joined([part for part in (earlier, *found) if part is not None])
         if trees is None:
@@ -192,7 +206,9 @@ class _Growth:
             monitor.report()
         forest = ForestView(trees, columns.n_features, columns.target.sizes)
         learned |= {"forest_": forest, "n_estimators_": trees.n_trees, "seed_": self.seed}
-        there = self.tasks.send(forest_of, Sealed(earlier), *sent[: len(found)], name="forest")
+        there: Any = None
+        if model.oob_score or measured is not None:
+            there = self.tasks.send(forest_of, Sealed(earlier), *sent[: len(found)], name="forest")
         learned |= self._out_of_bag(facts, learned.get("_rule"), there, trees)
         learned |= self._measured(measured, there, trees)
         return learned
@@ -331,7 +347,7 @@ class DecisionTreeClassifier(TreeOnCluster, decision_tree.DecisionTreeClassifier
     """A tree for classes, of rows on a Dask cluster; the bits of ``dtnumba.DecisionTreeClassifier(max_bins=255)``."""
 
     max_bins: int | None = redeclared("max_bins", 255)
-    strategy: str = parameter("auto", STRATEGY)
+    strategy: str = parameter("auto", _ONE_TREE)
     _local: ClassVar[Any] = decision_tree.DecisionTreeClassifier
 
 
@@ -341,5 +357,5 @@ class DecisionTreeRegressor(TreeOnCluster, decision_tree.DecisionTreeRegressor):
     """A tree for numbers, of rows on a Dask cluster; the bits of ``dtnumba.DecisionTreeRegressor(max_bins=255)``."""
 
     max_bins: int | None = redeclared("max_bins", 255)
-    strategy: str = parameter("auto", STRATEGY)
+    strategy: str = parameter("auto", _ONE_TREE)
     _local: ClassVar[Any] = decision_tree.DecisionTreeRegressor

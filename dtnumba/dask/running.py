@@ -80,6 +80,21 @@ class Tasks:
         for future in futures:
             future.release()
 
+    def wait(self, futures: Sequence[Any], monitor: Monitor) -> None:
+        """Wait for futures; raise where one failed, or where the monitor stopped the work before."""
+        halt = np.zeros(1, np.int64)
+
+        def stay(_: bool) -> None:
+            for future in futures:
+                while not future.done() and halt[0] == 0:
+                    _wait(future)
+                if future.status == "error":
+                    future.result()
+
+        monitor.run_function(stay, halt, lambda: 0)
+        if halt[0]:
+            raise monitor.error or _stopped_early()
+
     def results(self, futures: Sequence[Any], monitor: Monitor, counts: Sequence[int] = ()) -> list[Any]:
         """Return the results of futures, in their order, as far as they were there when the monitor stopped the work.
 
@@ -110,11 +125,15 @@ class Tasks:
         """Return the results of futures; raise where the monitor stopped the work before they were all there."""
         found = self.results(futures, monitor)
         if len(found) < len(futures):
-            raise monitor.error or TimeoutError(
-                "the work was stopped while rows were read, before the first tree was begun; allow more time "
-                "(max_seconds), or keep the partitions in the workers' memory (persist)"
-            )
+            raise monitor.error or _stopped_early()
         return found
+
+
+def _stopped_early() -> TimeoutError:
+    return TimeoutError(
+        "the work was stopped while rows were read, before the first tree was begun; allow more time (max_seconds), "
+        "or keep the partitions in the workers' memory (persist)"
+    )
 
 
 def _wait(future: Any) -> None:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 # Bytes a row that a thread takes for the tree in hand, fully grown: its rows and counts, nodes and their values.
 TREE_BYTES = 64
+# Of a row and a tree that grows in parts, a thread: its number and its count, before and after a level; and of a block
+# of trees, which are as many as fit into so much.
+LIST_BYTES, LISTS_BYTES = 7, 1 << 26
 _WORDS = {9: "GB", 6: "MB", 3: "kB", 0: "bytes"}
 
 
@@ -64,19 +67,95 @@ def bytes_replicate(extent: Extent, n_workers: int, tree_bytes: int) -> int:
     return int(rows * (n_workers - 1) / n_workers + rows * (n_workers - 1) + tree_bytes)
 
 
-def check_memory(extent: Extent, threads: dict[str, int], limits: dict[str, int]) -> int:
-    """Return the bytes a worker takes at most; raise MemoryError where one has not as many."""
-    most = 0
-    for address, n in threads.items():
-        needed, limit = replica_bytes(extent, n), limits.get(address, 0)
-        most = max(most, needed)
-        if limit and needed > limit:
-            raise MemoryError(
-                f"strategy='replicate' takes {said(needed)} of the memory of worker {address}, which has {said(limit)}"
-                f": {extent.n_rows} rows of {row_bytes(extent)} bytes twice, and {n} trees in the making of "
-                f"{TREE_BYTES} bytes a row; start workers with more memory, or with fewer threads each"
-            )
-    return most
+def bytes_partition(
+    extent: Extent,
+    n_parts: int,
+    *,
+    nodes: float,
+    n_drawn: int,
+    bins: int,
+    gathered: float,
+    tree_bytes: float,
+    classes: int = 2,
+) -> int:
+    """Return the bytes that ``strategy="partition"`` sends: tables, the rows that are brought together, the trees.
+
+    Parameters
+    ----------
+    extent : Extent
+        The rows.
+    n_parts : int
+        Threads of the cluster, each with its part of the rows.
+    nodes : float
+        Large nodes of all trees, whose tables are added up: parts but one send theirs.
+    n_drawn, bins : int
+        Features a node, and codes a feature.
+    gathered : float
+        Rows of all trees that are brought together: of a tree fully grown with ``bootstrap``, 0.632 of all.
+    tree_bytes : float
+        Bytes of all trees, which are put together from what was grown below the large nodes.
+    classes : int
+        Of the target.
+
+    """
+    cells = n_drawn * bins * 8 * (1 if classes == 2 else (classes + 1) // 2)
+    row = extent.n_features * extent.cell_bytes + 5
+    return int(nodes * (n_parts - 1) * cells + gathered * row + tree_bytes)
+
+
+def part_bytes(extent: Extent, n_threads: int) -> int:
+    """Return the bytes that a thread takes of its worker's memory by ``strategy="partition"``.
+
+    Its rows, while they are put together twice; the target of all rows; how often a tree counts each row of the table;
+    and the row lists of two blocks of trees.
+    """
+    own = -(-extent.n_rows // n_threads)
+    lists = max(LISTS_BYTES, LIST_BYTES * own)
+    return 2 * own * row_bytes(extent) + extent.n_rows * (extent.target_bytes + 1) + 2 * lists
+
+
+class Chosen(NamedTuple):
+    """The way of growing that was chosen."""
+
+    strategy: str
+    worker_bytes: int  # of the worker that takes most
+
+
+def choose(wanted: str, extent: Extent, threads: dict[str, int], limits: dict[str, int], why_not: str) -> Chosen:
+    """Return the way of growing: the one that is wanted, or the first that fits into the workers' memory.
+
+    Parameters
+    ----------
+    wanted : "auto", "replicate" or "partition"
+        The parameter.
+    extent : Extent
+        Of the fit.
+    threads, limits : dict of address to int
+        Threads and bytes of each worker; 0 bytes where nobody says.
+    why_not : str
+        What the model asks for that rows in parts do not offer.
+
+    """
+    if wanted == "partition" and why_not:
+        raise ValueError(f"strategy='partition' does not offer {why_not}: use strategy='replicate', or 'auto'")
+    n_threads = sum(threads.values())
+    needed = {
+        "replicate": {address: replica_bytes(extent, n) for address, n in threads.items()},
+        "partition": {address: n * part_bytes(extent, n_threads) for address, n in threads.items()},
+    }
+    ways = [wanted] if wanted != "auto" else ["replicate"] if why_not else ["replicate", "partition"]
+    short = {}
+    for way in ways:
+        lacking = [address for address, n in needed[way].items() if 0 < limits.get(address, 0) < n]
+        if not lacking:
+            return Chosen(way, max(needed[way].values()))
+        short[way] = lacking[0]
+    way, address = next(iter(short.items())) if len(short) == 1 else list(short.items())[-1]
+    rest = f"; strategy='partition', which takes less, does not offer {why_not}" if why_not else ""
+    raise MemoryError(
+        f"strategy={way!r} takes {said(needed[way][address])} of the memory of worker {address}, which has "
+        f"{said(limits[address])}: start workers with more memory, or with fewer threads each{rest}"
+    )
 
 
 def said(n_bytes: float) -> str:

@@ -253,7 +253,7 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
 
     def build(is_plain):
         own = plan._replace(target=plain(plan.target), small=LikeOthers()) if is_plain else plan
-        task = _task_of(own, first, n_trees, workers)
+        task = task_of(own, first, n_trees, workers)
         code = code_of(task)
         kernels = {} if code.kind in _CALLS else kernels_of(_first_subtree(task))
         return task, kernels, [*kernels.values(), code]
@@ -294,7 +294,7 @@ def _arena_of(plan, task, n_trees):
     return new_arena(most, n_trees, plan.width, most_levels, **own)
 
 
-def _task_of(plan, first, n_trees, workers):
+def task_of(plan, first, n_trees, workers):
     """Return the task of growing trees first .. n_trees - 1, without the kernels that it calls."""
     settings, n_most, last = plan.settings, plan.most_rows, _end_of_round(first, n_trees)
     limits = limits_of(settings, 1.0)

@@ -1,0 +1,223 @@
+"""A forest whose rows stay where they are, step by step: which tasks there are, and when they are sent.
+
+Trees grow in blocks, two at a time, so that the parts have work while splits are picked. A block is as large as the
+row lists of its trees leave memory for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dtnumba.dask.fitting import one_of
+from dtnumba.dask.levels import Prices, added
+from dtnumba.dask.partition import (
+    advanced,
+    are_done,
+    begin_trees,
+    begun,
+    gathered_of,
+    grown_below,
+    package,
+    part_of,
+    picked,
+    plan_without_rows,
+    put_together,
+)
+from dtnumba.dask.strategy import LIST_BYTES, LISTS_BYTES
+from dtnumba.estimators.bases.parameters import features_drawn
+from dtnumba.growth.targets.contract import MOST_KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dtnumba.dask.fitting import RowsInParts
+    from dtnumba.dask.running import Tasks
+    from dtnumba.runtime.progress import Monitor
+
+
+_GATHERED_BYTES = 1 << 25  # that are brought together for a task
+_AT_ONCE = 2  # blocks
+
+
+def obstacle(model: Any, rows: RowsInParts) -> str:
+    """Return what a forest asks for that this way of growing does not offer; empty where there is nothing."""
+    columns = rows.columns
+    asked = {
+        "numbers as a target": columns.target.kind != "classes",
+        "several outputs": len(columns.target.sizes) > 1,
+        "categories": columns.nominal is not None,
+        "very many classes": columns.target.width > MOST_KEPT,
+        "random thresholds": model._tree_class.splitter != "best",
+        "max_leaf_nodes": model.max_leaf_nodes is not None,
+        "monotonic_cst": model.monotonic_cst is not None,
+        "interaction_cst": model.interaction_cst is not None,
+        "min_significance": model.min_significance is not None,
+        f"importance={model.importance!r}": model.importance != "impurity",
+        "class_weight='balanced_subsample'": isinstance(model.class_weight, str) and "sub" in model.class_weight,
+        "a criterion of one's own": not isinstance(model.criterion, str),
+    }
+    return ", ".join(name for name, is_asked in asked.items() if is_asked)
+
+
+class Threads:
+    """The rows of the cluster in as many parts as it has threads, each where its codes are.
+
+    Parameters
+    ----------
+    tasks : Tasks
+        Of the fit.
+    rows : Rows
+        With their codes.
+    threads : sequence of str
+        The worker of each thread.
+    monitor : Monitor
+        Watches the work.
+
+    """
+
+    def __init__(self, tasks: Tasks, rows: RowsInParts, threads: Sequence[str], monitor: Monitor) -> None:
+        self.tasks, self.rows, self.monitor = tasks, rows, monitor
+        self._deal(threads)
+        self.plan = tasks.send(plan_without_rows, self.parts[0], name="plan")
+
+    def _deal(self, threads: Sequence[str]) -> None:
+        """Make the parts: partitions stay on their workers, as far as every thread has its share."""
+        tasks, rows, lengths = self.tasks, self.rows, self.rows.columns.lengths
+        tasks.wait(rows.cells, self.monitor)
+        where = tasks.client.who_has(rows.cells)
+        starts, most = rows.columns.starts, -(-sum(lengths) // len(threads))
+        shares: list[list[int]] = [[] for _ in threads]
+        held, left = [0] * len(threads), []
+        for k, cells in enumerate(rows.cells):
+            own = [i for i, address in enumerate(threads) if address in where.get(cells.key, ())]
+            own = [i for i in own if held[i] + lengths[k] <= 1.25 * most]
+            if own:
+                i = min(own, key=held.__getitem__)
+                shares[i].append(k)
+                held[i] += lengths[k]
+            else:
+                left.append(k)
+        for k in left:
+            i = min(range(len(threads)), key=held.__getitem__)
+            shares[i].append(k)
+            held[i] += lengths[k]
+        self.parts, self.threads = [], []
+        self.most_rows = max(held)
+        for i, share in enumerate(shares):
+            if held[i]:
+                places = [(int(starts[k]), int(starts[k + 1])) for k in share]
+                given = (rows.model, rows.sealed, rows.edges, rows.target, places, *[rows.cells[k] for k in share])
+                self.parts.append(tasks.send(part_of, *given, worker=threads[i], name="part"))
+                self.threads.append(threads[i])
+        tasks.forget(rows.cells)  # parts have them; whoever loses one makes them anew
+
+    def trees(self, first: int, stop: int) -> tuple[list[Any], list[Any]]:
+        """Return futures of trees first .. stop - 1, and the trees that were there before the work was stopped."""
+        prices = self._prices()
+        size = max(1, min(LISTS_BYTES // (LIST_BYTES * self.most_rows), -(-(stop - first) // _AT_ONCE)))
+        waiting = [(a, min(a + size, stop)) for a in range(first, stop, size)]
+        sent: list[Any] = []
+        found: list[Any] = []
+        while waiting and len(found) == len(sent):
+            now, waiting = waiting[:_AT_ONCE], waiting[_AT_ONCE:]
+            blocks = [_Block(self, a, b, prices) for a, b in now]
+            if not self._split_large(blocks):
+                break
+            own = [future for block in blocks for future in block.finish()]
+            sent += own
+            found += self.tasks.results(own, self.monitor, [1] * len(own))
+        return sent, found
+
+    def _prices(self) -> Prices:
+        """Return what it costs to bring rows together, and to add tables up."""
+        model, columns = self.rows.model.content, self.rows.columns
+        row, p = columns.n_features + 9, columns.n_features
+        n_drawn = features_drawn(model.max_features, p)
+        bins, classes = model.max_bins + 1, columns.target.width
+        return Prices(_GATHERED_BYTES // row, row, 8 * len(self.parts) * n_drawn * bins * max(1, classes - 1))
+
+    def _split_large(self, blocks: Sequence[_Block]) -> bool:
+        """Split the large nodes of blocks, a level of each in turn; return whether that came to its end."""
+        growing = list(blocks)
+        while growing:
+            for block in tuple(growing):
+                found = self.tasks.results([block.done], self.monitor)
+                if not found:
+                    return False
+                if found[0]:
+                    growing.remove(block)
+                else:
+                    block.go_on()
+        return True
+
+
+class _Block:
+    """Some trees that grow together."""
+
+    def __init__(self, parts: Threads, first: int, stop: int, prices: Prices) -> None:
+        self.parts, self.tasks = parts, parts.tasks
+        self.known = self.tasks.send(begin_trees, parts.plan, first, stop, prices, name="trees")
+        self.results = self._each(begun, self.tasks.send(one_of, self.known, 1))
+        self._pick()
+
+    def _each(self, function: Any, *args: Any, each: Sequence[Any] = ()) -> list[Any]:
+        own = each or [()] * len(self.parts.parts)
+        return [
+            self.tasks.send(function, part, *one, *args, worker=thread)
+            for part, thread, one in zip(self.parts.parts, self.parts.threads, own, strict=True)
+        ]
+
+    def _pick(self) -> None:
+        """Send what picks the splits of a level, once the parts have told of it."""
+        told = self._summed([self.tasks.send(one_of, result, 1) for result in self.results])
+        before, self.known = self.known, self.tasks.send(picked, self.known, told, name="picked")
+        self.done = self.tasks.send(are_done, self.known)
+        self.tasks.forget([before, told])
+
+    def go_on(self) -> None:
+        """Send the next level; what is not needed any more is let go of."""
+        states = [(self.tasks.send(one_of, result, 0),) for result in self.results]
+        before, self.results = self.results, self._each(advanced, self.tasks.send(one_of, self.known, 1), each=states)
+        self.tasks.forget([*before, *[state for (state,) in states], self.done])
+        self._pick()
+
+    def _summed(self, told: list[Any]) -> Any:
+        """Return the sum of answers, added up in a tree."""
+        while len(told) > 1:
+            pairs = zip(told[::2], told[1::2], strict=False)
+            sums = [self.tasks.send(added, a, b) for a, b in pairs]
+            self.tasks.forget(told[: len(told) // 2 * 2])
+            told = sums + told[len(told) // 2 * 2 :]
+        return told[0]
+
+    def finish(self) -> list[Any]:
+        """Have everything below the large nodes grown; return a future a tree."""
+        (nodes_of_trees,) = self.tasks.all_results([self.tasks.send(gathered_of, self.known)], self.parts.monitor)
+        states = [(self.tasks.send(one_of, result, 0),) for result in self.results]
+        trees: list[Any] = []
+        passed = [state for (state,) in states]
+        for place, nodes in enumerate(nodes_of_trees):
+            grown = []
+            for k, group in enumerate(_groups(nodes, self.parts.rows.columns.n_features)):
+                packages = self._each(package, place, group, each=states)
+                worker = self.parts.threads[(place + k) % len(self.parts.threads)]
+                plan = self.parts.plan
+                passed += packages
+                grown.append(self.tasks.send(grown_below, plan, self.known, place, group, *packages, worker=worker))
+            trees.append(self.tasks.send(put_together, self.parts.plan, self.known, place, *grown, name="tree"))
+            passed += grown
+        self.tasks.forget([*passed, *self.results, self.known, self.done])
+        return trees
+
+
+def _groups(nodes: Sequence[tuple[int, int]], n_features: int) -> list[list[int]]:
+    """Return nodes in groups of so many rows as are brought together for a task."""
+    groups: list[list[int]] = []
+    most, held = _GATHERED_BYTES // (n_features + 9), 0
+    for node, n in nodes:
+        if not groups or held + n > most:
+            groups.append([])
+            held = 0
+        groups[-1].append(node)
+        held += n
+    return groups

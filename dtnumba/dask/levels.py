@@ -1,0 +1,217 @@
+# mypy: ignore-errors
+"""The nodes of trees whose rows lie in parts: what one place knows of them, and what it asks of the parts.
+
+Trees of a block grow level by level. Each part divides the rows of the nodes that were split, and fills the tables of
+their children; tables are added up, and here the local code picks the splits. A node of few rows is left to those who
+bring its rows together (GATHERED).
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dtnumba.growth import columns as col
+from dtnumba.growth.binary.grow_subtree import LikeOthers, add_node, new_scratch
+from dtnumba.growth.forest.parts import FindSplits, SummedTables
+from dtnumba.growth.nodes import Growing, Job
+from dtnumba.growth.policies.interactions import feature_policy
+from dtnumba.growth.policies.limits import limits_of
+from dtnumba.growth.targets.contract import n_kept_of
+from dtnumba.growth.targets.many_classes import Classes
+from dtnumba.runtime import rng
+from dtnumba.runtime.records import worker_part
+from dtnumba.runtime.tasks import launch_beside
+
+GATHERED = -3  # in the column FEATURE: the rows of the node are brought together
+_FEW = 64  # rows that scratch is made for; nobody sorts any here
+
+
+class Wanted(NamedTuple):
+    """What one tree asks of every part: first nodes to be divided, then tables to be filled."""
+
+    tree: int
+    nodes: np.ndarray  # (d,) int64: nodes that have a split; their children are ``left`` and the one behind it
+    left: np.ndarray  # (d,) int64
+    splits: np.ndarray  # (d, 3) int64: feature, the last code that goes left, whether missing values do
+    filled: np.ndarray  # (k,) int64: nodes whose tables are wanted
+    features: np.ndarray  # (k, n_drawn) int64
+
+
+class Prices(NamedTuple):
+    """What decides which nodes are gathered, which changes no bit."""
+
+    most_rows: int  # of a node that is gathered
+    row_bytes: int
+    table_bytes: int  # of the tables of a node, from all parts
+
+
+class Answer(NamedTuple):
+    """What a part, or several together, answer."""
+
+    n_left: np.ndarray  # (d,) int64: rows that go left
+    tables: np.ndarray  # (k * n_drawn * cells,) int64
+    sums: np.ndarray  # of all rows of the tree, where it begins; else empty
+    n_rows: int  # likewise
+
+
+def added(one: list[Answer], other: list[Answer]) -> list[Answer]:
+    """Return the answers of two sets of parts as those of both together."""
+    return [
+        Answer(a.n_left + b.n_left, a.tables + b.tables, a.sums + b.sums, a.n_rows + b.n_rows)
+        for a, b in zip(one, other, strict=True)
+    ]
+
+
+class TreeInParts:
+    """A tree as one place knows it.
+
+    Parameters
+    ----------
+    plan : ForestPlan
+        Of the forest, without rows.
+    tree : int
+        Its number.
+    prices : Prices
+        What it costs to bring rows together, and to add tables up.
+
+    """
+
+    def __init__(self, plan: Any, tree: int, prices: Prices) -> None:
+        self.plan, self.tree, self.prices = plan, tree, prices
+        self.seed = rng.seed_of_tree(plan.settings.seed, tree)
+        self.growing = _room_for(plan, 64)
+        self.n_nodes, self.n_rows, self.total = 1, 0, 0.0
+        self.growing.keys[0] = rng.ROOT_KEY
+        self._waiting: list[int] = [0]  # nodes whose tables are asked for
+        self._divided: list[int] = []  # nodes that have a split, and whose rows are not divided yet
+        self._all: set[int] = set()  # nodes that ask for the tables of all features
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every node is a leaf, split or gathered."""
+        return not self._waiting and not self._divided
+
+    @property
+    def gathered(self) -> list[int]:
+        """The nodes whose rows are to be brought together."""
+        return [int(k) for k in np.flatnonzero(self.growing.nodes[: self.n_nodes, col.FEATURE] == GATHERED)]
+
+    def wanted(self) -> Wanted:
+        """Return what is asked of the parts next."""
+        nodes, divided = self.growing.nodes, np.array(self._divided, np.int64)
+        splits = nodes[divided][:, [col.FEATURE, col.LAST_LEFT, col.MISSING_LEFT]].astype(np.int64)
+        features = [self._features(node) for node in self._waiting]
+        table = np.full((len(features), max(map(len, features), default=0)), -1, np.int64)
+        for row, own in zip(table, features, strict=True):
+            row[: len(own)] = own
+        left = nodes[divided, col.LEFT].astype(np.int64)
+        return Wanted(self.tree, divided, left, splits, np.array(self._waiting, np.int64), table)
+
+    def _features(self, node: int) -> list[int]:
+        """Return the features that a node draws first, in their order; or all."""
+        p, n_drawn, features = self.plan.n_features, self.plan.settings.n_drawn, list(range(self.plan.n_features))
+        if node in self._all or n_drawn >= p:
+            return features
+        stream = rng.mix_all(self._features_key, self.growing.keys[node])[0]
+        for i, bits in enumerate(rng.mix_all(stream, np.arange(n_drawn)).tolist()):
+            j = i + (((bits >> 32) * (p - i)) >> 32)
+            features[i], features[j] = features[j], features[i]
+        return features[:n_drawn]
+
+    @property
+    def _features_key(self) -> Any:
+        return rng.stream(self.seed, rng.FEATURES)
+
+    def take(self, wanted: Wanted, told: Answer) -> None:
+        """Take in what the parts told, and pick the splits of the nodes whose tables are there."""
+        growing, nodes = self.growing, self.growing.nodes
+        if len(told.sums):
+            # As ``weight_of`` adds classes up.
+            unit = self.plan.target.unit if isinstance(self.plan.target, Classes) else 1.0
+            self.n_rows, self.total = told.n_rows, float(told.sums.sum()) * unit
+            self._add(0, self.n_rows, 0, told.sums)
+        for node, n_left in zip(wanted.nodes.tolist(), told.n_left.tolist(), strict=True):
+            left, n, depth = (int(nodes[node, one]) for one in (col.LEFT, col.STOP, col.DEPTH))
+            for side, n_side in ((0, n_left), (1, n - n_left)):
+                self._add(left + side, n_side, depth + 1, growing.sums[left + side, 0].copy())
+                if nodes[left + side, col.FEATURE] == col.OPEN and left + side not in self._waiting:
+                    nodes[left + side, col.FEATURE] = GATHERED
+        places = {node: k for k, node in enumerate(wanted.filled.tolist())}
+        open_ones = [node for node in places if nodes[node, col.FEATURE] == col.OPEN]
+        self._all = self._find_splits(wanted, told, open_ones, [places[node] for node in open_ones])
+        self._divided = [node for node in open_ones if nodes[node, col.FEATURE] >= 0 and node not in self._all]
+        self._waiting = sorted(self._all)
+        for node in self._waiting:
+            nodes[node, col.FEATURE] = col.OPEN
+        for node in self._divided:
+            self._foresee_children(node)
+
+    def _add(self, node: int, n: int, depth: int, sums: np.ndarray) -> None:
+        growing = self.growing
+        add_node(growing, self._limits(), node, 0, n, depth, growing.keys[node])
+        growing.sums[node, 0, :] = sums
+
+    def _limits(self) -> Any:
+        settings = self.plan.settings
+        limits = limits_of(settings, self.total)
+        cuts_key = rng.stream(self.seed, rng.CUTS)
+        least = settings.min_weight_leaf * self.total
+        return limits._replace(min_weight_leaf=least, features_key=self._features_key, cuts_key=cuts_key)
+
+    def _find_splits(self, wanted: Wanted, told: Answer, nodes: list[int], at: list[int]) -> set[int]:
+        """Write the splits of nodes; return those that need the tables of all features."""
+        if not nodes:
+            return set()
+        plan, limits, p = self.plan, self._limits(), self.plan.n_features
+        drawn = np.full((len(wanted.filled), p), -1, np.int64)
+        for row, own in zip(drawn, wanted.features, strict=True):
+            row[own[own >= 0]] = np.flatnonzero(own >= 0)
+        source, place = plan.splitter, np.zeros(2, np.int64)
+        parts = source.codes[:0], source.n_codes, np.zeros(1, np.uint32), 0, 1
+        tables = source.n_bins, source.width, source.counted, told.tables, drawn, wanted.features.shape[1], place
+        features = feature_policy(limits, p, None)
+        rest = limits, self.growing, features, p, plan.n_per_output, LikeOthers()
+        job = Job(SummedTables(*parts, *tables), plan.target, plan.criterion, *rest)
+        scratch = worker_part(new_scratch(job, _FEW, 1), 0)
+        missed = np.zeros(len(nodes), np.uint8)
+        launch_beside(FindSplits(job, scratch, np.array(nodes, np.int64), np.array(at, np.int64), missed), 1)
+        return {node for node, is_missed in zip(nodes, missed.tolist(), strict=True) if is_missed}
+
+    def _foresee_children(self, node: int) -> None:
+        """Number the children of a node that has a split; those of many rows are waited for."""
+        left, self.n_nodes = self.n_nodes, self.n_nodes + 2
+        if self.n_nodes > len(self.growing.nodes):
+            self.growing = _room_for(self.plan, 2 * self.n_nodes, self.growing)
+        growing = self.growing
+        growing.nodes[node, col.LEFT] = left
+        growing.sums[left, 0] = growing.sums[node, 1]
+        growing.sums[left + 1, 0] = growing.sums[node, 0] - growing.sums[node, 1]
+        levels = self.plan.settings.max_depth - int(growing.nodes[node, col.DEPTH]) - 1  # below the children
+        for child in (left, left + 1):
+            growing.keys[child] = rng.path_key(growing.keys[node], child - left)
+            growing.nodes[child, col.FEATURE] = col.LEAF
+            # Weights tell about how many rows there are.
+            n = float(growing.sums[child, 0].sum()) / float(growing.sums[0, 0].sum()) * self.n_rows
+            tables = (2 ** min(levels, 40) - 1) * self.prices.table_bytes
+            is_gathered = n <= self.prices.most_rows and n * self.prices.row_bytes <= tables
+            if levels > 0 and not is_gathered:
+                self._waiting.append(child)
+
+
+def _room_for(plan: Any, n: int, before: Any = None) -> Any:
+    """Return room for n nodes, with those of before."""
+    kept = n_kept_of(plan.target)
+    growing = Growing(
+        np.zeros((n, col.N_COLUMNS), np.int32),
+        np.zeros((n, col.N_NUMBERS)),
+        np.zeros(n, np.uint64),
+        np.zeros((n, 2, kept), np.int64),
+        np.zeros(2, np.int64),
+        np.zeros((n, 0)),
+        np.zeros(1, np.int64),
+    )
+    if before is not None:
+        for new, old in zip(growing[:4], before[:4], strict=True):
+            new[: len(old)] = old
+    return growing

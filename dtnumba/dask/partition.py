@@ -1,0 +1,325 @@
+# mypy: ignore-errors
+"""Trees whose rows stay where they are: parts fill tables, tables are added up, one place picks the splits.
+
+Every step is a function of what other steps returned, and changes none of it: whatever a lost worker held is made anew.
+"""
+from __future__ import annotations
+
+import copy
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dtnumba.dask.codes import complete_bins
+from dtnumba.dask.levels import GATHERED, Answer, Prices, TreeInParts, Wanted
+from dtnumba.growth import columns as col
+from dtnumba.growth.binary.grow_subtree import calls_of, kernels_of, most_nodes, new_scratch
+from dtnumba.growth.forest.arena import new_arena, trees_of_arena
+from dtnumba.growth.forest.bootstrap_rows import Everything
+from dtnumba.growth.forest.grow import task_of
+from dtnumba.growth.forest.parts import DrawPart, FillTables, GrowRoots, PutTogether
+from dtnumba.growth.nodes import Growing, Job, Subtree, new_growing
+from dtnumba.growth.policies.interactions import feature_policy
+from dtnumba.growth.policies.limits import limits_of
+from dtnumba.growth.targets.contract import n_kept_of, own_arrays
+from dtnumba.runtime.addresses import compile_entries
+from dtnumba.runtime.instructions.column_blocks import SPARE
+from dtnumba.runtime.records import worker_part
+from dtnumba.runtime.tasks import launch_beside
+from dtnumba.tables.binned_table import BinnedTable
+
+_ROWS_OF = ("label", "record", "weights", "codes", "moments", "y")  # arrays of a target that have a row a row
+
+
+class PartTable(BinnedTable):
+    """Codes of some rows of a table, which counts all of them."""
+
+    def __init__(self, codes: Any, columns: Any, edges: Any, max_bins: int) -> None:
+        bins = complete_bins(columns, edges)
+        super().__init__(codes, bins, max_bins, columns.dtype, columns.names, columns.levels, columns.nominal)
+        self.n_rows = columns.n_rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features of the codes that are here."""
+        return self._codes.shape
+
+
+class Part:
+    """The rows of a thread, as growth reads them."""
+
+    def __init__(self, model: Any, table: PartTable, target: tuple[Any, Any], places: list[tuple[int, int]]) -> None:
+        self._given = model, table, target, places
+        self._plan: Any = None
+        self._data: Any = None
+        self._lock = threading.Lock()
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of the rows, by which Dask tells what it costs to move them."""
+        return int(self._given[1].codes.nbytes + self._given[2][0].codes.nbytes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel without what follows from the rest."""
+        return {"given": self._given}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what has travelled."""
+        self.__init__(*state["given"])  # type: ignore[misc]
+
+    @property
+    def model(self) -> Any:
+        """The estimator."""
+        return self._given[0]
+
+    def read(self) -> tuple[Any, Any]:
+        """Return the rows as a fit reads them, and the plan of the forest."""
+        self.whole_plan()
+        return self._data, self._plan[0]
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """Which rows of the table are here: from and to."""
+        return self._given[3]
+
+    def whole_plan(self) -> Any:
+        """Return the plan of the forest, its target that of all rows."""
+        model, table, (outcome, weight), _ = self._given
+        with self._lock:
+            if self._plan is None:
+                data = model._read(table, outcome, weight)
+                plan = model._plan(data, model.row_weights(data.outcome, data.weight, data.class_costs))
+                self._data = data
+                own = rows_of(plan.target, data.table.n_rows, self.places)
+                self._plan = plan, plan._replace(target=own)
+            return self._plan
+
+    @property
+    def plan(self) -> Any:
+        """Return the plan with the target of the rows here."""
+        return self.whole_plan()[1]
+
+
+def rows_of(target: Any, n_rows: int, places: list[tuple[int, int]]) -> Any:
+    """Return a target of some of its rows."""
+    changed = {}
+    for name in _ROWS_OF:
+        array = getattr(target, name, None)
+        if isinstance(array, np.ndarray) and len(array) == n_rows:
+            changed[name] = np.concatenate([array[a:b] for a, b in places]) if places else array[:0]
+    return target._replace(**changed)
+
+
+def part_of(
+    model: Any, columns: Any, edges: Any, target: tuple[Any, Any], places: list[tuple[int, int]], *codes: Any
+) -> Part:
+    """Return the rows of a thread."""
+    estimator, known = model.content, columns.content
+    return Part(estimator, PartTable(np.concatenate(codes), known, edges, estimator.max_bins), target, places)
+
+
+def plan_without_rows(part: Part) -> Any:
+    """Return the plan of the forest as those use it who have no rows."""
+    plan, n_rows = part.plan, len(part._given[1].codes)
+    target = rows_of(plan.target, n_rows, [(0, 1)])
+    splitter, sampling = plan.splitter._replace(codes=plan.splitter.codes[:0]), _sampling_alone(plan.sampling)
+    return plan._replace(target=target, splitter=splitter, orders=plan.orders[:, :1], sampling=sampling)
+
+
+def _sampling_alone(sampling: Any) -> Any:
+    """Return a way of sampling without its rows: whoever brings rows together has counts."""
+    return sampling._replace(kept=sampling.kept[:1]) if hasattr(sampling, "kept") else sampling
+
+
+class TreeRows(NamedTuple):
+    """The rows of a part that a tree counts, in the order of its nodes."""
+
+    rows: np.ndarray  # (n,) uint32
+    counts: np.ndarray  # of all rows of the part, as drawn
+    spans: dict[int, tuple[int, int]]  # of the nodes whose rows may be asked for
+
+
+def begun(part: Part, wanted: list[Wanted]) -> tuple[list[TreeRows], list[Answer]]:
+    """Return the rows of trees, and the tables of their roots."""
+    whole, plan = part.whole_plan()
+    states = []
+    for one in wanted:
+        n_here = len(part._given[1].codes)
+        if isinstance(plan.sampling, Everything):
+            is_kept = np.zeros(part._given[1].n_rows, bool)
+            is_kept[whole.orders[0]] = True
+            counts = np.concatenate([is_kept[a:b] for a, b in part.places]).astype(plan.count_type)
+        else:
+            drawn = np.zeros(plan.n_table_rows, plan.count_type)
+            halt = np.zeros(1, np.int64)
+            launch_beside(DrawPart(plan.sampling, one.tree, drawn, np.zeros(plan.width), halt), 1)
+            counts = np.concatenate([drawn[a:b] for a, b in part.places])
+        assert len(counts) == n_here
+        rows = np.flatnonzero(counts).astype(np.uint32)
+        states.append(TreeRows(rows, counts, {0: (0, len(rows))}))
+    return states, [_filled(plan, state, one, is_first=True) for state, one in zip(states, wanted, strict=True)]
+
+
+def _filled(plan: Any, state: TreeRows, wanted: Wanted, *, is_first: bool = False) -> Answer:
+    source, n_sums = plan.splitter, n_kept_of(plan.target) if is_first else 0
+    cells = source.n_bins * source.width
+    k, n_drawn = wanted.features.shape
+    tables, sums = np.zeros(k * n_drawn * cells, np.int64), np.zeros(n_sums, np.int64)
+    spans = np.array([state.spans[node] for node in wanted.filled.tolist()], np.int64).reshape(-1, 2)
+    if len(state.rows) and (k or is_first):
+        own = worker_part(own_arrays(plan.target, 1, 0, len(state.counts)), 0)
+        work = np.zeros(plan.target.n_stats, np.int64)
+        starts, stops = np.ascontiguousarray(spans[:, 0]), np.ascontiguousarray(spans[:, 1])
+        if k == 0:
+            starts = stops = np.zeros(0, np.int64)
+        narrow = np.maximum(wanted.features, 0)  # a node that draws fewer fills the first one's table again, unread
+        data = plan.sampling, plan.target, own, source, state.counts.copy(), state.rows
+        launch_beside(FillTables(*data, starts, stops, narrow, tables, work, sums), 1)
+    return Answer(np.zeros(0, np.int64), tables, sums, len(state.rows) if is_first else 0)
+
+
+def advanced(part: Part, states: list[TreeRows], wanted: list[Wanted]) -> tuple[list[TreeRows], list[Answer]]:
+    """Return the rows with the nodes divided that were split, and the tables of their children."""
+    plan, found, told = part.plan, [], []
+    for state, one in zip(states, wanted, strict=True):
+        state, n_left = _divided(plan.splitter, state, one)
+        found.append(state)
+        told.append(_filled(plan, state, one)._replace(n_left=n_left))
+    return found, told
+
+
+def _divided(splitter: Any, state: TreeRows, wanted: Wanted) -> tuple[TreeRows, np.ndarray]:
+    rows, spans, n_left = state.rows.copy(), dict(state.spans), np.zeros(len(wanted.nodes), np.int64)
+    for k, (node, left) in enumerate(zip(wanted.nodes.tolist(), wanted.left.tolist(), strict=True)):
+        feature, last_left, missing_left = wanted.splits[k].tolist()
+        start, stop = spans.pop(node)
+        own = rows[start:stop]
+        code = splitter.codes[own, feature]
+        goes_left = code <= last_left
+        goes_left[code == splitter.n_codes[feature]] = bool(missing_left)
+        n_left[k] = np.count_nonzero(goes_left)
+        border = start + int(n_left[k])
+        rows[start:stop] = np.concatenate([own[goes_left], own[~goes_left]])
+        spans[left], spans[left + 1] = (start, border), (border, stop)
+    return TreeRows(rows, state.counts, spans), n_left
+
+
+Large = tuple[list[TreeInParts], list[Wanted]]  # trees, and what they ask next
+
+
+def begin_trees(plan: Any, first: int, stop: int, prices: Prices) -> Large:
+    """Return trees without nodes, and what they ask first."""
+    trees = [TreeInParts(plan, tree, prices) for tree in range(first, stop)]
+    return trees, [tree.wanted() for tree in trees]
+
+
+def picked(before: Large, told: list[Answer]) -> Large:
+    """Return the trees with the splits of one more level, and what they ask next."""
+    trees = copy.deepcopy(before[0])
+    for tree, wanted, answer in zip(trees, before[1], told, strict=True):
+        tree.take(wanted, answer)
+    return trees, [tree.wanted() for tree in trees]
+
+
+def are_done(state: Large) -> bool:
+    """Tell whether all trees have no more large nodes."""
+    return all(tree.is_done for tree in state[0])
+
+
+def gathered_of(state: Large) -> list[list[tuple[int, int]]]:
+    """Return the nodes of each tree whose rows are to be brought together, and how many rows these are."""
+    return [[(node, int(tree.growing.nodes[node, col.STOP])) for node in tree.gathered] for tree in state[0]]
+
+
+class Package(NamedTuple):
+    """Rows of a part that belong to some nodes of a tree."""
+
+    codes: np.ndarray
+    counts: np.ndarray
+    columns: dict[str, np.ndarray]  # of the target
+    lengths: list[int]  # rows of each node
+
+
+def package(part: Part, states: list[TreeRows], place: int, nodes: list[int]) -> Package:
+    """Return the rows of nodes of one of the trees."""
+    plan, state = part.plan, states[place]
+    spans = [state.spans[node] for node in nodes]
+    rows = np.concatenate([state.rows[a:b] for a, b in spans] or [state.rows[:0]])
+    n = len(state.counts)
+    target = {name: getattr(plan.target, name, None) for name in _ROWS_OF}
+    columns = {name: array[rows] for name, array in target.items() if isinstance(array, np.ndarray) and len(array) == n}
+    return Package(plan.splitter.codes[rows], state.counts[rows], columns, [b - a for a, b in spans])
+
+
+class GrownBelow(NamedTuple):
+    """What was grown below some nodes of a tree."""
+
+    roots: list[int]  # the nodes, of which the k-th is row k here
+    nodes: np.ndarray
+    numbers: np.ndarray
+    sums: np.ndarray
+
+
+def grown_below(plan: Any, state: Any, place: int, nodes: list[int], *packages: Package) -> GrownBelow:
+    """Grow what is below some nodes of a tree, of whose rows every part has sent its own."""
+    tree = state[0][place]
+    lengths = np.array([one.lengths for one in packages], np.int64)  # parts x nodes
+    ends = np.cumsum(lengths, axis=1)
+    order = np.concatenate([
+        np.arange(ends[i, k] - lengths[i, k], ends[i, k]) + int(lengths[:i].sum())
+        for k in range(len(nodes)) for i in range(len(packages))
+    ])  # fmt: skip
+    n, p = len(order), plan.n_features
+    codes = np.zeros((n + SPARE, p), plan.splitter.codes.dtype)
+    codes[:n] = np.concatenate([one.codes for one in packages])[order]
+    counts = np.concatenate([one.counts for one in packages])[order]
+    columns = {name: np.concatenate([one.columns[name] for one in packages])[order] for name in packages[0].columns}
+    target, splitter = plan.target._replace(**columns), plan.splitter._replace(codes=codes)
+    limits = limits_of(plan.settings, 1.0)
+    stops = np.cumsum(lengths.sum(axis=0))
+    starts = stops - lengths.sum(axis=0)
+    growing = new_growing(most_nodes(n, limits) + len(nodes), n_kept_of(target), 1, False, False)
+    features = feature_policy(limits, p, None)
+    job = Job(splitter, target, plan.criterion, limits, growing, features, p, plan.n_per_output, plan.small)
+    scratch = worker_part(new_scratch(job, n, 1), 0)
+    kernels = kernels_of(Subtree(job, scratch))
+    compile_entries([*kernels.values()])
+    job = job._replace(calls=calls_of(kernels))
+    own = worker_part(own_arrays(target, 1, 0, n), 0)
+    rows, there = np.arange(n, dtype=np.uint32), tree.growing
+    at = np.array(nodes, np.int64)
+    depths, least = there.nodes[at, col.DEPTH].astype(np.int64), plan.settings.min_weight_leaf
+    known = starts, stops, depths, there.keys[at], there.sums[at, 0], least, tree.total, np.uint64(tree.seed)
+    launch_beside(GrowRoots(job, scratch, plan.sampling, own, counts, rows, *known), 1)
+    used = max(int(scratch.place[0]), len(nodes))
+    return GrownBelow(nodes, growing.nodes[:used].copy(), growing.numbers[:used].copy(), growing.sums[:used].copy())
+
+
+def put_together(plan: Any, state: Any, place: int, *parts: GrownBelow) -> Any:
+    """Return the Trees of one tree: its large nodes, and what was grown below the others."""
+    tree = state[0][place]
+    top = tree.growing
+    n_all = tree.n_nodes + sum(len(part.nodes) for part in parts)
+    nodes = np.concatenate([top.nodes[: tree.n_nodes], *[part.nodes for part in parts]])
+    numbers = np.concatenate([top.numbers[: tree.n_nodes], *[part.numbers for part in parts]])
+    sums = np.concatenate([top.sums[: tree.n_nodes], *[part.sums for part in parts]])
+    nodes[: tree.n_nodes, col.SLOT] = col.NO_SLOT
+    start = tree.n_nodes
+    for part in parts:
+        own = nodes[start : start + len(part.nodes)]
+        own[own[:, col.LEFT] >= 0, col.LEFT] += start
+        for k, root in enumerate(part.roots):
+            nodes[root], numbers[root], sums[root] = own[k], numbers[start + k], sums[start + k]
+        start += len(part.nodes)
+    nodes[:, col.STOP] -= nodes[:, col.START]
+    nodes[:, col.START] = 0
+    assert not (nodes[: tree.n_nodes, col.FEATURE] == GATHERED).any()
+    keys, rest = np.zeros(n_all, np.uint64), (np.zeros(2, np.int64), np.zeros((n_all, 0)), np.zeros(1, np.int64))
+    growing = Growing(nodes, numbers, keys, sums, *rest)
+    small = plan._replace(most_rows=max(2, n_all), n_table_rows=0)
+    task = task_of(small, 0, 1, 1)
+    task = task._replace(arena=new_arena(n_all, 1, plan.width, 0))
+    room = worker_part(task.room, 0)._replace(ids=np.zeros((5, n_all), np.int32))
+    splitter = plan.splitter._replace(rows=np.zeros(1, np.uint32), n_rows=1)
+    launch_beside(PutTogether(task, splitter, plan.target, worker_part(task.scratches, 0), room, growing), 1)
+    return trees_of_arena(task.arena)

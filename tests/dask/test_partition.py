@@ -1,0 +1,133 @@
+"""Trees whose rows lie in parts have the bits of those that grow where all rows are."""
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples, interpreted_only, same_trees
+
+import dtnumba
+import dtnumba.dask
+from dtnumba.dask.codes import code_part, edges_of, sample_part, shares_of
+from dtnumba.dask.columns import Sealed, joined_target, look, read_target_part
+from dtnumba.dask.columns import joined as joined_columns
+from dtnumba.dask.levels import Prices, added
+from dtnumba.dask.partition import (
+    Part,
+    PartTable,
+    advanced,
+    are_done,
+    begin_trees,
+    begun,
+    gathered_of,
+    grown_below,
+    package,
+    picked,
+    plan_without_rows,
+    put_together,
+)
+from dtnumba.trees.layout import joined
+
+NAME = "RandomForestClassifier"
+
+
+def grown_in_parts(model, X, y, weight, ends, threads, prices):
+    """Return the trees that the tasks of a fit grow, one task after the other."""
+    cuts = [np.split(array, sorted(ends)) for array in (X, y)]
+    weights = [None] * len(cuts[0]) if weight is None else np.split(weight, sorted(ends))
+    sealed = Sealed(model)
+    columns = joined_columns([look(*part, None, sealed) for part in zip(*cuts, strict=True)], NAME, "from_dtype")
+    known, most = Sealed(columns), model.max_bins
+    pieces = [read_target_part(*part, sealed, known) for part in zip(*cuts, weights, strict=True)]
+    target = joined_target(known, *pieces)
+    kept = [None if own is None else own > 0 for own in weights]
+    places = shares_of([n if own is None else int(own.sum()) for n, own in zip(columns.lengths, kept, strict=True)])
+    shares = [
+        sample_part(part, None, None, NAME, most, known, place, own)
+        for part, (place,), own in zip(cuts[0], places, kept, strict=True)
+    ]
+    edges = edges_of(known, most, True, *shares)
+    codes = [code_part(part, None, None, NAME, known, edges) for part in cuts[0]]
+    starts, parts = columns.starts, []
+    for thread in range(threads):
+        own = range(thread, len(codes), threads)
+        if sum(columns.lengths[k] for k in own):
+            table = PartTable(np.concatenate([codes[k] for k in own]), columns, edges, most)
+            parts.append(Part(model, table, target, [(int(starts[k]), int(starts[k + 1])) for k in own]))
+    plan = plan_without_rows(parts[0])
+    state = begin_trees(plan, 0, model.n_estimators, prices)
+    results = [begun(part, state[1]) for part in parts]
+    while True:
+        state = picked(state, functools.reduce(added, [told for _, told in results]))
+        if are_done(state):
+            break
+        results = [advanced(part, rows, state[1]) for part, (rows, _) in zip(parts, results, strict=True)]
+    trees = []
+    for place, nodes in enumerate(gathered_of(state)):
+        groups = [[node for node, _ in nodes[k::2]] for k in range(2)]
+        grown = []
+        for group in filter(None, groups):
+            sent = [package(part, rows, place, group) for part, (rows, _) in zip(parts, results, strict=True)]
+            grown.append(grown_below(plan, state, place, group, *sent))
+        trees.append(put_together(plan, state, place, *grown))
+    return joined(trees)
+
+
+PARAMS = [
+    {},
+    {"max_features": None, "max_bins": 16},
+    {"criterion": "entropy", "min_samples_leaf": 5},
+    {"bootstrap": False, "min_samples_split": 30},
+    {"max_depth": 4, "max_samples": 0.5, "replace": False},
+    {"min_weight_fraction_leaf": 0.05, "min_impurity_decrease": 0.001},
+]
+
+
+@interpreted_only
+@given(
+    st.integers(0, 1 << 32),
+    st.sampled_from(PARAMS),
+    st.sampled_from([2, 3, 12]),
+    st.booleans(),
+    st.lists(st.integers(0, 300), min_size=1, max_size=5),
+    st.integers(1, 4),
+    st.sampled_from([Prices(0, 1, 1), Prices(40, 1, 100), Prices(300, 1, 10), Prices(300, 1, 1 << 40)]),
+)
+@examples(15)
+def test_any_cut_gives_the_trees_of_all_rows(seed, params, n_classes, is_weighted, ends, threads, prices):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 5)).astype(np.float32)
+    X[:, 2], X[:, 3] = rng.integers(0, 3, 300), 1.0
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = (np.nan_to_num(X[:, 0]) > 0) + rng.integers(0, n_classes - 1, 300)
+    weight = rng.integers(0, 5, 300) / 2 if is_weighted else None
+    model = dtnumba.RandomForestClassifier(2, random_state=seed, n_jobs=1, **params)
+    trees = grown_in_parts(model, X, y, weight, ends, threads, prices)
+    assert same_trees(trees, model.fit(X, y, weight).trees_)
+
+
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_forest_grows_in_parts_on_a_cluster(client, monkeypatch, n_classes):
+    arrays = pytest.importorskip("dask.array")
+    monkeypatch.setattr("dtnumba.dask.in_parts._GATHERED_BYTES", 1 << 14)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6))
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=3000), [0.0, 1.0][: n_classes - 1])
+    params = {"n_estimators": 12, "random_state": 0, "oob_score": True}
+    model = dtnumba.dask.RandomForestClassifier(**params, strategy="partition")
+    cuts = (1000, 300, 0, 900, 800)
+    model.fit(arrays.from_array(X, chunks=(cuts, 6)), arrays.from_array(y, chunks=(cuts,)), client=client)
+    local = dtnumba.RandomForestClassifier(**params).fit(X, y)
+    assert model.strategy_ == "partition"
+    assert same_trees(model.trees_, local.trees_)
+    assert np.array_equal(model.oob_decision_function_, local.oob_decision_function_, equal_nan=True)
+
+
+def test_what_rows_in_parts_do_not_offer_is_named(client):
+    arrays = pytest.importorskip("dask.array")
+    X, y = arrays.ones((20, 2), chunks=(10, 2)), arrays.arange(20, chunks=10)
+    with pytest.raises(ValueError, match="strategy='partition' does not offer numbers as a target, random thresholds"):
+        dtnumba.dask.ExtraTreesRegressor(strategy="partition").fit(X, y, client=client)
