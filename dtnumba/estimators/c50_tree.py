@@ -53,7 +53,8 @@ class C50Options:
     min_gain : (float, float) or None
         See ``growth.multiway.c50.least_gain``, which says it where this is None.
     leaves_a_case : float
-        So many leaves, rounded, a node may have for a case; one that may not have two is a leaf.
+        So many leaves, rounded, a node may have for a case; one that may not have two is a leaf, and no test has more
+        branches.
     for_rules : bool
         Whether rules are made of the tree. One that answers itself is not pruned as a whole where there are costs.
 

@@ -35,6 +35,7 @@ class VoteByLeaves(NamedTuple):
     without: int  # column that no row has a value of; -1: none
     seen: np.ndarray  # (n, columns) uint8 out: which values of a row are looked at; (0, 0) where nobody asks
     votes: np.ndarray  # (n, classes) float64: added to
+    plain: np.ndarray  # (n,) float64 out: share in its leaves of what the last tree votes for; (0,) where nobody asks
     waiting: np.ndarray  # (workers, m) int64 scratch: nodes
     parts: np.ndarray  # (workers, m) float64 scratch
     mixed: np.ndarray  # (workers, classes) float64 scratch
@@ -57,11 +58,16 @@ class VoteByLeaves(NamedTuple):
                             break
                         node = trees.left[node] + child
                     if child >= 0:
-                        self.votes[row, self.label[node]] += self.sure[node]
+                        best = np.int64(self.label[node])
+                        self.votes[row, best] += self.sure[node]
+                        share = self.value[node, best]
                     else:
                         cases = mixture(self, node, at, row, waiting, parts, mixed)
                         best = likeliest(mixed)
                         self.votes[row, best] += (mixed[best] * cases + self.value[root, best]) / (cases + 1.0)
+                        share = mixed[best]
+                    if len(self.plain) > 0:
+                        self.plain[row] = share
 
 
 @inline
@@ -119,7 +125,7 @@ def shares_of_votes(votes):
     return votes / np.add.accumulate(votes, axis=1)[:, -1:]
 
 
-def votes_of_trees(table, trees, workers, without=-1, seen=None):
+def votes_of_trees(table, trees, workers, without=-1, seen=None, plain=None):
     """Return what trees of C5.0 vote for, (n, classes): of each the likeliest class, by its probability.
 
     Parameters
@@ -134,6 +140,8 @@ def votes_of_trees(table, trees, workers, without=-1, seen=None):
         A column whose values are taken for missing.
     seen : array of shape (rows, columns), optional
         Ones are written where a value of a row is looked at.
+    plain : array of float64 of shape (rows,), optional
+        The share that the class the last tree votes for has in the leaves of each row is written there.
 
     """
     assert trees.policy == BY_SHARE
@@ -145,18 +153,18 @@ def votes_of_trees(table, trees, workers, without=-1, seen=None):
     sure = (own * trees.weight + prior) / (trees.weight + 1.0)
     asked, last = as_asked(trees, table.bits), last_children(trees)
     votes = np.zeros((table.n_rows, k))
-    seen = np.zeros((0, 0), np.uint8) if seen is None else seen
+    seen, plain = np.zeros((0, 0), np.uint8) if seen is None else seen, np.zeros(0) if plain is None else plain
     for begin, cells in table.row_blocks():
         threads = workers if cells.n_rows >= _BLOCK else 1
         scratch = per_worker(threads, n_nodes, np.int64), per_worker(threads, n_nodes), per_worker(threads, k)
         rows = slice(begin, begin + cells.n_rows)
-        said = value, label, sure, int(without), seen[rows], votes[rows]
+        said = value, label, sure, int(without), seen[rows], votes[rows], plain[rows]
         task = VoteByLeaves(cells, asked, last, *said, *scratch, np.zeros(1, np.int64))
         launch_heeding(task, threads, cells.n_rows * _STEPS_A_TREE * trees.n_trees)
     return votes
 
 
-def votes_of_soft_trees(table, trees, soft, workers, seen=None):
+def votes_of_soft_trees(table, trees, soft, workers, seen=None, plain=None):
     """Return what trees of C5.0 with soft cuts vote for; see ``votes_of_trees`` and ``fractional.MixLeaves``."""
     rows, votes = np.arange(table.n_rows), np.zeros((table.n_rows, trees.value.shape[1]))
     for tree in range(trees.n_trees):
@@ -164,4 +172,6 @@ def votes_of_soft_trees(table, trees, soft, workers, seen=None):
         shares = said[:, :-1]
         label = (shares >= shares.max(axis=1, keepdims=True) - EVEN).argmax(axis=1)
         votes[rows, label] += with_prior(said, prior)[rows, label]
+        if plain is not None:
+            plain[:] = shares[rows, label]
     return votes

@@ -11,7 +11,9 @@ from naive.c50_winnowing import winnow as slow_winnow
 import dtnumba
 from dtnumba import C50Classifier, export
 from dtnumba.estimators.c50_steps.trials import _is_lost, _shifted
+from dtnumba.estimators.c50_tree import c50_mixtures
 from dtnumba.export.reading import ExportError
+from dtnumba.prediction.confident_votes import votes_of_trees
 from dtnumba.rules.c50.votes import RulesSay
 
 pytestmark = pytest.mark.small
@@ -66,6 +68,18 @@ def test_rows_that_cannot_be_won_are_given_up_as_the_slow_way():
     assert model.errors_ == (slow.labels_of(X) != y).sum()
     assert model.sizes_ == slow.sizes
     assert len(slow.sizes) == 10
+
+
+def test_votes_tell_the_share_of_their_class_in_the_leaves_alone():
+    X, y, kinds, n_levels = noisy(3, gone=0.2)
+    model = C50Classifier(n_jobs=1).fit(framed(X, kinds, n_levels), y)
+    table, plain = model.read_known(framed(X, kinds, n_levels), y)[0], np.zeros(len(X))
+    votes = votes_of_trees(table, model.trees_, 1, plain=plain)
+    mixed, stated = c50_mixtures(table, model.trees_, 1)
+    at, label = np.arange(len(X)), votes.argmax(axis=1)
+    assert np.allclose(plain, mixed[at, label], atol=1e-12)
+    assert np.allclose(votes[at, label], stated[at, label], atol=1e-12)
+    assert (plain > votes[at, label] + 1e-6).any()
 
 
 def test_one_trial_is_the_tree():

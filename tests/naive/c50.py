@@ -218,6 +218,8 @@ class Grower:
             if f in used:
                 continue
             test = self.test_of(f, rows, w)
+            if test is not None and test.fan - 1 > self.leaves_per_case * W + 0.5 + HAIR:
+                test = None  # of more branches than leaves
             if test is not None:
                 n_possible += 1
             if (
@@ -620,11 +622,14 @@ class Grower:
 
     def plain_labels_of(self, X):
         """Return the likeliest class of each row by the mixed leaves alone, as boosting and winnowing ask."""
-        out = np.zeros(len(X), int)
+        mixed = self.plain_shares_of(X)
+        return np.argmax(mixed > mixed.max(axis=1, keepdims=True) - 1e-7, axis=1)
+
+    def plain_shares_of(self, X):
+        """Return the mixed leaves of each row, without what the classes have in all."""
+        out = np.zeros((len(X), self.K))
         for i, x in enumerate(X):
-            mixed = np.zeros(self.K)
-            self.mix(self.root, x, 1.0, mixed, self.root.counts)
-            out[i] = int(np.argmax(mixed > mixed.max() - 1e-7))
+            self.mix(self.root, x, 1.0, out[i], self.root.counts)
         return out
 
     def mix(self, node, x, share, sums, parent):

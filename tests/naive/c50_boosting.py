@@ -56,7 +56,8 @@ class Booster:
             self.errors.append(self.cases[wrong].sum())
             if err < 0.1 or (is_nothing and t == 0):
                 break
-            votes[np.arange(n), labels] += confidence
+            own_class = confidence if self.is_rules else model.plain_shares_of(X)[np.arange(n), labels]
+            votes[np.arange(n), labels] += own_class
             if t + 1 > self.trials / 2:  # what cannot be won any more takes no further part
                 own = votes[np.arange(n), y]
                 others = votes.copy()

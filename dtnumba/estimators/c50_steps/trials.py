@@ -51,12 +51,13 @@ class Committee(NamedTuple):
 
 
 class Round(NamedTuple):
-    """One trial: its tree, its rules, and how it labels the rows."""
+    """One trial: its tree, its rules, how it labels the rows, and how sure it is of that, by the leaves alone, too."""
 
     tree: Trees
     rules: Rules | None
     label: NDArray[np.int64]
     sure: NDArray[np.float64]
+    plain: NDArray[np.float64]
     soft: NDArray[np.float64] | None = None
 
 
@@ -85,6 +86,7 @@ class Boosting:
         """Return the trials that are kept."""
         codes, left = self.rows.codes, float(self.weight.sum())
         weight, options, is_dropped = self.weight, self.options, False
+        so_far = np.zeros((len(codes), self.n_classes))  # what rows are given up by: shares of leaves as they are
         trees: list[Trees] = []
         rules: list[Rules] = []
         soft: list[NDArray[np.float64]] = []
@@ -105,8 +107,9 @@ class Boosting:
             self.tally.add(one.label, one.sure)
             if lost < _NO_ERROR or (is_nothing and t == 0) or t + 1 == self.trials.n:
                 break
+            so_far[np.arange(len(codes)), one.label] += one.plain
             if 2 * (t + 1) > self.trials.n:
-                weight = np.where(_is_lost(self.tally.votes, codes, self.trials.n - t - 1), 0.0, weight)
+                weight = np.where(_is_lost(so_far, codes, self.trials.n - t - 1), 0.0, weight)
                 if not weight.any():
                     break
             weight, left = _shifted(weight, wrong, self.weight)
@@ -118,20 +121,22 @@ class Boosting:
 
     def _round(self, weight: NDArray[np.float64], options: C50Options) -> Round:
         tree = fit_tree(self.rows, weight, options, self.costs)
-        seen = self.tally.seen if self._rule_rows is None else None
+        seen, plain = self.tally.seen if self._rule_rows is None else None, np.zeros(len(weight))
         if self.trials.softens:
             soft = soft_cuts(self.table, tree, self.rows.codes, weight, self.rows.is_number)
-            votes = votes_of_soft_trees(self.table, tree, soft, self.workers, seen)
-            return Round(tree, None, *labels_by_votes(votes), soft)
+            votes = votes_of_soft_trees(self.table, tree, soft, self.workers, seen, plain)
+            return Round(tree, None, *labels_by_votes(votes), plain, soft)
         if self._rule_rows is None:
-            return Round(tree, None, *labels_by_votes(votes_of_trees(self.table, tree, self.workers, seen=seen)))
+            votes = votes_of_trees(self.table, tree, self.workers, seen=seen, plain=plain)
+            return Round(tree, None, *labels_by_votes(votes), plain)
         if self.costs is None:
             weighed, lost = Weighed(weight, weight, options.min_cases), _errors_of_leaves(tree)
         else:
             weighed, lost = self._with_costs(tree, weight)
         rules = make_rules(self._rule_rows, tree, lost, weighed, self.workers, by_utility=self.trials.by_utility)
         said = said_of(self.table, voters_of(rules, self.table.bits), self.workers)
-        return Round(tree, rules, said.label, said.sure())
+        sure = said.sure()
+        return Round(tree, rules, said.label, sure, sure)
 
     def _with_costs(self, tree: Trees, weight: NDArray[np.float64]) -> tuple[Weighed, float]:
         """Return what rows count for rules, and how much the tree gets wrong where it labels by costs.

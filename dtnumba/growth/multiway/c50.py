@@ -33,7 +33,7 @@ from dtnumba.growth.policies.significance_test import NoTest
 from dtnumba.growth.settings import GROUPED, Options
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import caller_of, code_for
-from dtnumba.runtime.kernels import kernel_type
+from dtnumba.runtime.kernels import inline, kernel_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,8 @@ _SAME_RATIO = 1e-3  # of a ratio; no farther below the best one fewer branches w
 _FEW_CASES, _MANY_CASES = 500.0, 1000.0  # of an average class: below, gains are compared with their average ...
 _SHARE_OF_BITS = 0.9  # ... above, with this part of what it takes to say which test was chosen
 _WIDE = 0.3  # of the cases are its levels
-_LEAST_LEAVES = 1.5  # that a node may have to be divided: two, rounded
+_HALF = 0.5  # leaves that a node may have are rounded
+_LEAST_LEAVES = 2 - _HALF  # that it may have to be divided
 _MOST_TABLED = 128  # categories whose groupings are counted exactly
 
 
@@ -67,7 +68,7 @@ class _C50Fields(NamedTuple):
     n_classes: int
     of_average: float  # a test must gain so much of the average, ...
     of_bits: float  # ... and so much of what it takes to say which test was chosen
-    leaves_a_case: float  # so many leaves, rounded, a node may have for a case
+    leaves_a_case: float  # so many leaves, rounded, a node may have for a case; no test has more branches
 
 
 @kernel_type
@@ -113,8 +114,12 @@ class C50Ratio(_C50Fields):
     def choose_test(self, work, weight, n):
         gains, informations, features = work.scratch.gain, work.scratch.information, work.scratch.listed
         total, total_wide, n_narrow, n_tests = 0.0, 0.0, 0, 0
+        # No more branches than leaves, and that of missing values
+        most_fan = weight * self.leaves_a_case + _HALF + _HAIR + 1.0
         for i in range(n):
             f = features[i]
+            if fan_of(work, f) > most_fan:
+                gains[f] = NO_GAIN
             if gains[f] >= _LEAST_GAIN and informations[f] > 0.0:
                 n_tests += 1
                 if self.is_wide[f]:
@@ -132,16 +137,22 @@ class C50Ratio(_C50Fields):
             gain, information = gains[f], informations[f]
             if gain < max(_LEAST_GAIN, _NEARLY * floor) or information <= 0.0:
                 continue
-            fan = np.int64(3)
-            if work.nominal[f] == 1:
-                is_each = work.rules.categorical == col.EACH_CATEGORY
-                fan = work.n_codes[f] + 1 if is_each else work.scratch.fan[f]
+            fan = fan_of(work, f)
             ratio = gain / information
             is_near = ratio > best_ratio * (1.0 - _SAME_RATIO)
             is_simpler = fan < best_fan or (fan == best_fan and gain > best_gain * (1.0 + TIE))
             if best < 0 or ratio > best_ratio * (1.0 + TIE) or (is_near and is_simpler):
                 best, best_ratio, best_fan, best_gain = i, ratio, fan, gain
         return best
+
+
+@inline
+def fan_of(work, feature):
+    """Return the branches of a test, that of missing values counted."""
+    if work.nominal[feature] == 0:
+        return np.int64(3)
+    is_each = work.rules.categorical == col.EACH_CATEGORY
+    return work.n_codes[feature] + 1 if is_each else work.scratch.fan[feature]
 
 
 @cache
