@@ -2,6 +2,7 @@
 
 decision_tree  DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 forest         RandomForest and ExtraTrees, for classes and for numbers
+forest_steps   what they do beside growing: rows are forgotten
 id3            ID3Classifier
 c45            C45Classifier
 c50            C50Classifier

@@ -11,14 +11,15 @@ import numpy as np
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.estimator import Classifier, Regressor
 from dtnumba.estimators.bases.forest import Forest
-from dtnumba.estimators.bases.forest_parameters import FOREST_CLASS_WEIGHT, ForestParams
-from dtnumba.estimators.bases.parameters import COSTS, MAX_FEATURES, PRIORS, criterion_for, one_of, parameter, yes_or_no
+from dtnumba.estimators.bases.forest_parameters import FOREST_CLASS_WEIGHT, WAYS_TO_DRAW, ForestParams
+from dtnumba.estimators.bases.parameters import COSTS, MAX_FEATURES, PRIORS, criterion_for, one_of, parameter
 from dtnumba.estimators.decision_tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
     ExtraTreeRegressor,
 )
+from dtnumba.estimators.forest_steps.forgetting import Forgets
 from dtnumba.tables.costs import NO_COSTS, ClassCosts, LeastCost, likeliest
 from dtnumba.tables.weights import class_weights
 from dtnumba.validation.scoring import r_squared
@@ -153,7 +154,7 @@ class ForestRegressor(Forest, Regressor):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class RandomForestClassifier(ForestClassifier, ForestParams):
+class RandomForestClassifier(Forgets, ForestClassifier, ForestParams):
     """A random forest for classes (Breiman 2001).
 
     Parameters
@@ -182,7 +183,7 @@ class RandomForestClassifier(ForestClassifier, ForestParams):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class RandomForestRegressor(ForestRegressor, ForestParams):
+class RandomForestRegressor(Forgets, ForestRegressor, ForestParams):
     """A random forest for numbers.
 
     Numbers may lie far apart: they are told apart down to 2**-400 of the largest one.
@@ -204,7 +205,7 @@ class RandomForestRegressor(ForestRegressor, ForestParams):
 class ExtraTreesClassifier(RandomForestClassifier):
     """Extremely randomised trees for classes (Geurts 2006): random thresholds, and all rows in every tree."""
 
-    bootstrap: bool = yes_or_no(False)
+    bootstrap: bool | str = parameter(False, WAYS_TO_DRAW)
     _tree_class: ClassVar[Any] = ExtraTreeClassifier
 
 
@@ -213,5 +214,5 @@ class ExtraTreesClassifier(RandomForestClassifier):
 class ExtraTreesRegressor(RandomForestRegressor):
     """Extremely randomised trees for numbers."""
 
-    bootstrap: bool = yes_or_no(False)
+    bootstrap: bool | str = parameter(False, WAYS_TO_DRAW)
     _tree_class: ClassVar[Any] = ExtraTreeRegressor

@@ -105,6 +105,21 @@ def _are_trees(value: Any, learned: Mapping[str, Any]) -> bool:
     return listed and all(one.trees.policy == BY_SHARE and not one.trees.is_compact for one in value)
 
 
+def _are_rows_held(value: Any, learned: Mapping[str, Any]) -> bool:
+    """Rows of the columns and classes of the model, which a removal reads by their levels and codes."""
+    if type(value).__name__ != "RowsKept" or value.n_rows != learned["_drawing"].n_rows:
+        return False
+    n, p, levels = value.n_rows, learned["n_features_in_"], learned.get("categories_")
+    if value.values.shape != (n, p) or value.outcome.shape != (n, learned["n_outputs_"]):
+        return False
+    for f, names in enumerate([None] * p if levels is None else levels):
+        column = value.values[:, f]
+        if names is not None and not np.isin(column[~np.isnan(column)], np.arange(len(names))).all():
+            return False
+    sizes = np.atleast_1d(learned.get("n_classes_", 0))
+    return "n_classes_" not in learned or bool((value.outcome < sizes).all())
+
+
 def _are_sets_of_rules(value: Any, learned: Mapping[str, Any]) -> bool:
     listed = isinstance(value, list) and len(value) == len(learned["trial_trees_"])
     return listed and all(_are_rules(one, learned) for one in value)
@@ -213,6 +228,7 @@ _FOREST = {
     "_drawing": _is_kind("Drawing", "NoneType"),
 }
 _MEASURED = {"importances_": _is_kind("Importances"), "oob_score_": _is_scored}
+_HELD = {"_held": _are_rows_held}
 _SHARES, _VALUES = {"oob_decision_function_": _is_array}, {"oob_prediction_": _is_array}
 _CHAID = {
     **dict.fromkeys(("p_value_", "adjusted_p_value_", "log_p_value_", "statistic_", "df_", "df_within_"), _is_of_nodes),
@@ -272,6 +288,8 @@ _WITH_ROWS = [
 ]
 _FOREST_OF_CLASSES = _Stores("forest", _SEEN | _CLASSES | _FOREST, _NAMES | _MEASURED | _SHARES)
 _FOREST_OF_NUMBERS = _Stores("forest", _SEEN | _FOREST, _NAMES | _MEASURED | _VALUES)
+_FORGETTING_CLASSES = _FOREST_OF_CLASSES._replace(at_times=_FOREST_OF_CLASSES.at_times | _HELD)
+_FORGETTING_NUMBERS = _FOREST_OF_NUMBERS._replace(at_times=_FOREST_OF_NUMBERS.at_times | _HELD)
 
 LEARNERS = {
     "C45Classifier": _Stores("c45", _SEEN | _CLASSES | _TREE, _NAMES),
@@ -284,8 +302,8 @@ LEARNERS = {
     "DecisionTreeRegressor": _TREE_OF_NUMBERS,
     "ExtraTreeClassifier": _TREE_OF_CLASSES,
     "ExtraTreeRegressor": _TREE_OF_NUMBERS,
-    "ExtraTreesClassifier": _FOREST_OF_CLASSES,
-    "ExtraTreesRegressor": _FOREST_OF_NUMBERS,
+    "ExtraTreesClassifier": _FORGETTING_CLASSES,
+    "ExtraTreesRegressor": _FORGETTING_NUMBERS,
     "ID3Classifier": _Stores("id3", _SEEN | _CLASSES | _TREE, _NAMES),
     "IncrementalTreeClassifier": _WITH_ROWS[0],
     "IncrementalTreeRegressor": _WITH_ROWS[1],
@@ -297,8 +315,8 @@ LEARNERS = {
     "ObliqueTreeRegressor": _TREE_OF_NUMBERS._replace(module="oblique.trees"),
     "OptimalTreeClassifier": _Stores("optimal", _SEEN | _CLASSES | _TREE | _PROVEN, _NAMES),
     "OptimalTreeRegressor": _Stores("optimal", _SEEN | _TREE | _PROVEN, _NAMES),
-    "RandomForestClassifier": _FOREST_OF_CLASSES,
-    "RandomForestRegressor": _FOREST_OF_NUMBERS,
+    "RandomForestClassifier": _FORGETTING_CLASSES,
+    "RandomForestRegressor": _FORGETTING_NUMBERS,
     "RuleSetClassifier": _Stores("rule_set", _SEEN | _CLASSES | _RULES, _NAMES),
 }
 

@@ -13,8 +13,9 @@ import numpy as np
 from dtnumba import criteria
 from dtnumba.explain.importances import Importances
 from dtnumba.growth.chaid.report import PredictorTest
-from dtnumba.growth.forest import bootstrap_rows
+from dtnumba.growth.forest import bootstrap_rows, row_draws
 from dtnumba.growth.forest.drawn_rows import Drawing
+from dtnumba.growth.forest.held_rows import RowsKept
 from dtnumba.model_files.container import is_count
 from dtnumba.model_files.stored_views import StoredForest, StoredTree
 from dtnumba.model_files.tree_columns import StoredTrees, dump_trees
@@ -35,6 +36,7 @@ _SHOWN = [getattr(criteria, name) for name in criteria.__all__]
 _CRITERIA = {cls.__name__: cls for cls in _SHOWN if isinstance(cls, type)}
 _PRUNERS = {cls.__name__: cls for cls in PRUNERS.values() if cls.__module__.startswith("dtnumba.")}
 _DRAWS = {name: getattr(bootstrap_rows, name) for name in ("Bootstrap", "WeightedBootstrap", "Subset", "Everything")}
+_DRAWS |= {name: getattr(row_draws, name) for name in ("ByRow", "WeightedByRow")}
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
@@ -189,8 +191,31 @@ def _load_drawing(said: dict[str, Any], reader: Reader) -> Drawing:
     legal = legal and (kept is None or whole or len(kept) > 0)
     legal = legal and (up_to is None or _is_real(up_to, (n_rows if whole else len(kept),)))
     legal = legal and ("keys" not in parts or (parts["keys"].dtype == np.uint64 and parts["keys"].ndim == 1))
+    k = n_rows if whole or kept is None else len(kept)
+    own = [parts[part] for part in ("means", "none") if part in parts]
+    legal = legal and all(_is_real(part, (k,)) and bool((part >= 0.0).all()) for part in own)
+    legal = legal and (not own or float(own[0].max()) <= row_draws.MOST_MEAN)
+    given = parts.get("row_keys")
+    legal = legal and (given is None or (given.dtype == np.uint64 and given.shape == (k,)))
+    legal = legal and ("chances" not in parts or _is_real(parts["chances"], (len(parts["chances"]),)))
     reader.demand(legal, "its rows were drawn in no known way")
     return Drawing(way(**parts), n_rows, whole)
+
+
+def _load_held(said: dict[str, Any], reader: Reader) -> RowsKept:
+    legal: Any
+    found = RowsKept(**{part: reader.value(said[part]) for part in RowsKept._fields})
+    values, outcome, weight, nominal, bits = found
+    legal = all(isinstance(part, np.ndarray) and part.ndim == 2 for part in (values, outcome))
+    legal = legal and values.dtype in (np.float32, np.float64) and outcome.dtype in (np.uint8, np.int32, np.float64)
+    legal = legal and len(values) > 0 and bool(np.isfinite(outcome).all())
+    legal = legal and bool(outcome.dtype == np.float64 or outcome.min() >= 0)
+    is_weight = weight is None or (_is_real(weight, (len(values),)) and np.isfinite(weight).all() and weight.min() >= 0)
+    is_mask = nominal is None or (isinstance(nominal, np.ndarray) and nominal.dtype == bool)
+    each = bits if isinstance(bits, tuple) and len(bits) == values.shape[1] else (bits,)
+    legal = legal and bool(is_weight) and is_mask and all(type(one) is int and one in {16, 32, 64} for one in each)
+    reader.demand(legal and (nominal is None or nominal.shape == values.shape[1:]), "the rows that it holds are none")
+    return found
 
 
 def _dump_rule(rule: LeastCost, writer: Writer, name: str) -> dict[str, Any]:
@@ -266,6 +291,7 @@ DUMPS: dict[type, Any] = {
     SplinePath: _dump_fields,
     Importances: _dump_fields,
     Drawing: _dump_drawing,
+    RowsKept: _dump_fields,
     LeastCost: _dump_rule,
     type: _dump_class,
     np.random.RandomState: _dump_generator,
@@ -283,6 +309,7 @@ LOADS: dict[str, Any] = {
     "SplinePath": _load_path,
     "Importances": _load_importances,
     "Drawing": _load_drawing,
+    "RowsKept": _load_held,
     "LeastCost": _load_rule,
     "criterion": _load_criterion,
     "criterion class": _load_class,

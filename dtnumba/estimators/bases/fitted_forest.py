@@ -93,11 +93,17 @@ class FittedForest(Prunable):
         """Drop the columns that only explain the trees, for good; return the estimator.
 
         What predicts stays, and so do ``feature_importances_`` and out-of-bag results. What reads impurities, counts
-        of rows or values of inner nodes raises afterwards.
+        of rows or values of inner nodes raises afterwards. Rows held to be forgotten are dropped, too.
         """
         self.forest_ = self.check_fitted().forest_.compact()
         vars(self).pop("estimators_", None)
+        self.drop_rows_held()
         return self
+
+    def drop_rows_held(self) -> None:
+        """Hold no rows any longer: the trees are not those that a fit of them has grown."""
+        for name in ("_held", "_by_row"):
+            vars(self).pop(name, None)
 
     def _drawn_by(self) -> Callable[[int], NDArray[np.int64]] | None:
         if self._drawing is None:
@@ -116,6 +122,7 @@ class FittedForest(Prunable):
         model = copy.copy(self)
         for name in ("estimators_", "oob_score_", "oob_decision_function_", "oob_prediction_"):  # of other trees
             vars(model).pop(name, None)
+        model.drop_rows_held()
         model.forest_ = ForestView(trees, self.n_features_in_, self.target_seen.sizes)
         return model
 
@@ -205,4 +212,5 @@ class FittedForest(Prunable):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what cannot be derived."""
-        return {name: value for name, value in super().__getstate__().items() if name != "estimators_"}
+        derived = {"estimators_", "_by_row"}
+        return {name: value for name, value in super().__getstate__().items() if name not in derived}

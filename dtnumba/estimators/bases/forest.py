@@ -13,7 +13,7 @@ from dtnumba.estimators.bases.fit import has_categories
 from dtnumba.estimators.bases.fitted_forest import FittedForest
 from dtnumba.estimators.bases.prunable import drawn_by
 from dtnumba.growth.binary.train import numbers_per_output
-from dtnumba.growth.choose_growth import with_policy
+from dtnumba.growth.choose_growth import for_binary_growth, with_policy
 from dtnumba.growth.forest.drawn_rows import drawing_of
 from dtnumba.growth.forest.grow import grow_forest
 from dtnumba.growth.forest.plan import Draws, plan_forest
@@ -39,7 +39,7 @@ class Forest(FittedForest):
 
     # Parameters of forests alone
     n_estimators: int
-    bootstrap: bool
+    bootstrap: Any
     replace: bool
     max_samples: Any
     oob_score: Any
@@ -75,26 +75,48 @@ class Forest(FittedForest):
             any other error it is as it was.
 
         """
-        data = self._read(X, y, sample_weight, X_val, y_val)
+        data, rows = self._read(X, y, sample_weight, X_val, y_val), None
+        if self._draws_by_row:
+            from dtnumba.estimators.forest_steps.forgetting import check_by_row
+            from dtnumba.growth.forest.held_rows import held_rows
+
+            check_by_row(self, data)
+            rows = held_rows(data.table, data.outcome, data.weight)
         self._check_judged(data.validation_rows)
         earlier_trees = self._earlier_trees(data)
         earlier = self._earlier_importances(data.table, earlier_trees)
         monitor = self._monitor(data.table.n_rows, earlier_trees, earlier)
-        plan = self._plan(data, self.row_weights(data.outcome, data.weight, data.class_costs))
-        grown = self._grown(data, plan, 0 if earlier_trees is None else earlier_trees.n_trees, monitor)
+        by_row = None
+        if rows is None:
+            plan = self.plan_of(data, self.row_weights(data.outcome, data.weight, data.class_costs))
+        else:
+            from dtnumba.estimators.forest_steps.forgetting import plan_by_row
+
+            by_row = plan_by_row(self, data)
+            plan = by_row.plan
+        grown = self.grown(data, plan, 0 if earlier_trees is None else earlier_trees.n_trees, monitor)
         trees = joined([part for part in (earlier_trees, grown) if part is not None])
         if trees is None:
             raise monitor.error or self._nothing_finished(monitor)
-        forest = ForestView(trees, data.table.n_features, data.outcome.sizes)
-        learned = self._learned_from(data.outcome, data.class_costs)
-        learned |= {"forest_": forest, "n_estimators_": trees.n_trees, "max_features_": plan.settings.n_drawn}
-        learned |= {"seed_": data.seed, "_drawing": drawing_of(plan.sampling, data.table.n_rows)}
-        learned |= self._out_of_bag(data, plan, forest, monitor)
-        learned |= self._measured(earlier, data, plan, trees, monitor)
+        learned = self._learned_of_trees(data, plan, trees, earlier, monitor)
+        learned |= {} if rows is None else {"_held": rows, "_by_row": by_row}
         self._learn(data.table, **learned)
+        if rows is None:
+            self.drop_rows_held()
         if monitor.error is not None:
             raise monitor.error
         return self
+
+    def _learned_of_trees(
+        self, data: TrainingData, plan: ForestPlan, trees: Trees, earlier: Importances | None, monitor: Monitor
+    ) -> dict[str, Any]:
+        """Return what the model learns of the rows of a fit and of the trees grown on them."""
+        forest = ForestView(trees, data.table.n_features, data.outcome.sizes)
+        learned: dict[str, Any] = self._learned_from(data.outcome, data.class_costs)
+        learned |= {"forest_": forest, "n_estimators_": trees.n_trees, "max_features_": plan.settings.n_drawn}
+        learned |= {"seed_": data.seed, "_drawing": drawing_of(plan.sampling, data.table.n_rows)}
+        learned |= self._out_of_bag(data, plan, forest, monitor)
+        return learned | self._measured(earlier, data, plan, trees, monitor)
 
     def _monitor(self, n_rows: int, earlier_trees: Trees | None, earlier: Importances | None) -> Monitor:
         """Return who watches the work, which is the trees to grow and those to measure; its clock starts here."""
@@ -102,8 +124,13 @@ class Forest(FittedForest):
         n_works += 0 if earlier is None else int(self.n_estimators) - earlier.n_trees
         return Monitor(self.verbose, self.max_seconds, n_works, n_rows * n_works)
 
-    def _plan(self, data: TrainingData, weight: NDArray[np.float64] | None) -> ForestPlan:
-        criterion, settings = self._policy(data, float(data.table.n_rows), 1.0, None)
+    def plan_of(
+        self, data: TrainingData, weight: NDArray[np.float64] | None, row_keys: NDArray[np.uint64] | None = None
+    ) -> ForestPlan:
+        """Return what the trees of a fit share; ``row_keys``: the rows draw for themselves."""
+        # What a criterion tabulates by the number of rows stays the same for numbers alike, as rows may leave.
+        n = data.table.n_rows if row_keys is None else 1 << (2 * data.table.n_rows).bit_length()
+        criterion, settings = self._policy(data, float(n), 1.0, None)
         if not settings.options.are_plain and self.importance != "impurity":
             raise ValueError(
                 f"importance={self.importance!r} works only with binary splits and missing='learned'; you asked for "
@@ -111,9 +138,18 @@ class Forest(FittedForest):
                 f"{self.numeric_split!r}. Pass importance='impurity', or leave these three out."
             )
         draws = Draws(
-            bool(self.bootstrap), bool(self.replace), self.max_samples, self._is_balanced(), int(self.n_estimators)
+            bool(self.bootstrap),
+            bool(self.replace),
+            self.max_samples,
+            self._is_balanced(),
+            int(self.n_estimators),
+            row_keys,
         )
         return plan_forest(data.table, data.outcome, weight, criterion, draws, settings)
+
+    def grows_in_two(self, data: TrainingData) -> bool:
+        """Tell whether binary growth serves, which reads codes."""
+        return for_binary_growth(self._policy(data, 1.0, 1.0, None)[1], data.table) is not None
 
     @staticmethod
     def _rehearse_prediction(data: TrainingData) -> None:
@@ -121,9 +157,11 @@ class Forest(FittedForest):
         trees = Trees.of_leaves(FEW_STEPS, data.outcome.width, has_levels=has_categories(data.table))
         ForestView(trees, data.table.n_features, data.outcome.sizes).means(data.table, "soft", 1)
 
-    def _grown(self, data: TrainingData, plan: ForestPlan, first: int, monitor: Monitor) -> Trees | None:
+    def grown(
+        self, data: TrainingData, plan: ForestPlan, first: int, monitor: Monitor, n_trees: int | None = None
+    ) -> Trees | None:
         """Return the missing trees, as far as they were finished, by whichever growth knows the tests asked for."""
-        n_trees, grown = int(self.n_estimators), None
+        n_trees, grown = int(self.n_estimators) if n_trees is None else n_trees, None
         try:
             if first < n_trees and plan.general is None:
                 with expecting(lambda: self._rehearse_prediction(data)):
@@ -182,6 +220,11 @@ class Forest(FittedForest):
 
     def _is_balanced(self) -> bool:
         return False
+
+    @property
+    def _draws_by_row(self) -> bool:
+        """Whether every row draws for itself, so that it can be forgotten."""
+        return isinstance(self.bootstrap, str)
 
     @property
     def _is_warm(self) -> bool:

@@ -23,6 +23,10 @@ MAX_SAMPLES = Legal(
     lambda value: value is None or (value >= 1 if is_int(value) else is_real(value) and value > 0.0),
     "None, an int in the range [1, inf) or a float in the range (0.0, inf), a share of the rows",
 )
+WAYS_TO_DRAW = Legal(
+    lambda value: isinstance(value, (bool, np.bool_)) or (isinstance(value, str) and value == "by_row"),
+    "a bool or 'by_row'",
+)
 OOB_SCORE = Legal(
     lambda value: isinstance(value, (bool, np.bool_)) or callable(value), "a bool or a callable score(y_true, y_pred)"
 )
@@ -47,8 +51,9 @@ class ForestParams(GrowthParams):
     ----------
     n_estimators : int
         Number of trees.
-    bootstrap : bool
-        Each tree draws its rows; otherwise it sees all of them.
+    bootstrap : bool or "by_row"
+        Each tree draws its rows; otherwise it sees all of them. "by_row": each row draws for itself, by what it holds,
+        so that the model can ``forget`` it; the model keeps its rows for that.
     replace : bool
         Rows are drawn with replacement.
     max_samples : int, share of the rows or None
@@ -80,7 +85,7 @@ class ForestParams(GrowthParams):
     """
 
     n_estimators: int = field(default=100, metadata={"rule": TREES}, kw_only=False)
-    bootstrap: bool = yes_or_no(True)
+    bootstrap: bool | str = parameter(True, WAYS_TO_DRAW)
     replace: bool = yes_or_no(True)
     max_samples: int | float | None = parameter(None, MAX_SAMPLES)
     oob_score: Any = parameter(False, OOB_SCORE)  # noqa: RUF009  a field

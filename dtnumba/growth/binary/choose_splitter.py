@@ -18,7 +18,7 @@ from dtnumba.growth.splitters.random_ranks import random_ranks
 from dtnumba.growth.splitters.random_values import random_values
 from dtnumba.growth.splitters.sort_at_node import RankSort
 from dtnumba.growth.targets.contract import is_ranked, is_wide, n_sums_of
-from dtnumba.tables.binned_table import histogram_of
+from dtnumba.tables.binned_table import BinnedTable, histogram_of
 from dtnumba.tables.bins import rank_codes
 from dtnumba.tables.presort import order_of_targets, presort
 
@@ -67,10 +67,10 @@ class Source(NamedTuple):
     def codes(self) -> Any:
         """Return (codes, what they stand for, the categories among them): ranks, or those of a histogram."""
         workers, most = self.settings.workers, self.settings.max_bins
-        if most is None:
+        if most is None and not isinstance(self.table, BinnedTable):
             codes, bins = rank_codes(self.table, self.kept, workers)
         else:
-            codes, bins = histogram_of(self.table, self.kept, most, workers)
+            codes, bins = histogram_of(self.table, self.kept, most or 0, workers)
         if not self.has_categories:
             return codes, bins, None
         from dtnumba.growth.categories.choose import part_levels
@@ -135,8 +135,9 @@ def random_splitter(source: Source) -> Made:
         of_codes = bins.low, bins.high, bins.first_code
         return Made(RandomThreshold(codes, bins.n_codes, *of_codes, rows, n_rows, n_orders), levels, bins)
     sums = n_orders, source.target.n_stats + source.counted, source.counted, n_sums_of(source.target)
-    is_exact = source.settings.max_bins is None
-    made = random_values(source.table, source.kept, rows, *sums) if is_exact and not source.has_categories else None
+    is_exact, has_values = source.settings.max_bins is None, not isinstance(source.table, BinnedTable)
+    reads_values = is_exact and has_values and not source.has_categories
+    made = random_values(source.table, source.kept, rows, *sums) if reads_values else None
     if made is not None:
         return Made(made[0], None, made[1])
     codes, bins, levels = source.codes()

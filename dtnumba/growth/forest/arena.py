@@ -16,7 +16,7 @@ from dtnumba.growth.splitters.contract import note_levels
 from dtnumba.growth.targets.contract import is_wide, put
 from dtnumba.growth.targets.leaf_values import Summary, describe, describe_inner, prefetch_rows, row_at
 from dtnumba.runtime.instructions.bits import prefetch
-from dtnumba.runtime.kernels import by_class, by_having, inline
+from dtnumba.runtime.kernels import by_class, by_having, by_type, inline
 from dtnumba.runtime.memory import sparse_empty
 from dtnumba.runtime.threads.board import add_to, hint, look_at
 from dtnumba.trees.layout import NO_LEVELS, NO_MAP, Trees
@@ -135,7 +135,8 @@ def put_away(task, ticket, splitter, target, scratch, room, growing):
         known = (sums, not is_kept or (is_leaf and sums[0] == col.UNKNOWN))
         criterion, work = task.job.criterion, scratch.work
         buffers, place = (work, room.seen), (arena, end, at + k)
-        end = _describe(target, criterion, splitter, summary, k, known, buffers, place)
+        if not recall(task, nodes, node, summary, k):
+            end = _describe(target, criterion, splitter, summary, k, known, buffers, place)
         if not is_leaf:
             feature = named_feature(splitter, growing, node)
             threshold = growing.numbers[node, col.CUT] if nodes[node, col.FIRST_RIGHT] != NOTHING else np.inf
@@ -175,6 +176,14 @@ def _describe_by_shares(target, criterion, splitter, summary, k, known, buffers,
 
 
 _describe = by_class(is_wide, _describe_by_shares, _describe_by_sums)
+
+
+@inline
+def _not_known(task, nodes, node, summary, k):
+    return False
+
+
+recall = by_type("recall", _not_known)  # describe a node of a tree that was, where it stays; return whether it does
 
 
 @inline

@@ -157,7 +157,21 @@ class GrowForest(NamedTuple):
 @inline
 def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
     """Grow a tree over rows[:n]."""
-    job, nodes = task.job, growing.nodes
+    job = begin_tree(task, tree, n, splitter, target, scratch, growing)
+    k, n_roots = np.int64(0), np.int64(1)
+    # First the root; where the table is large, it leaves the nodes of few rows open, and these are the next roots.
+    while k < n_roots and growing.halt[0] == 0:
+        if growing.nodes[k, col.FEATURE] == col.OPEN:
+            is_small = grow_open(task, job, k, scratch, own, room)
+            if k == 0 and not is_small:
+                n_roots = max(scratch.place[0], np.int64(1))
+        k += 1
+
+
+@inline
+def begin_tree(task, tree, n, splitter, target, scratch, growing):
+    """Write the root of a tree over rows[:n], and return the job of growing it."""
+    job = task.job
     sums = sum_rows(target, splitter, zero(target, scratch.work.total), np.int64(0), n)
     total = weight_of(target, sums)
     limits = with_total(with_min_weight(job.limits, task.min_weight_share * total), total)
@@ -170,24 +184,23 @@ def _grow_one(task, tree, n, splitter, target, scratch, own, room, growing):
     scratch.place[0] = scratch.place[1] = 0
     add_node(growing, limits, np.int64(0), np.int64(0), n, np.int64(0), np.uint64(rng.ROOT_KEY))
     store(target, sums, growing.sums[0, 0])
-    k, n_roots = np.int64(0), np.int64(1)
-    # First the root; where the table is large, it leaves the nodes of few rows open, and these are the next roots.
-    while k < n_roots and growing.halt[0] == 0:
-        if nodes[k, col.FEATURE] == col.OPEN:
-            start, stop = nodes[k, col.START], nodes[k, col.STOP]
-            is_small = stop - start <= task.floor
-            part = job
-            if is_small:
-                part = with_target(part, gather(target, own, room.rows, start, stop))
-                _copy_codes(splitter.codes, room, start, stop)
-                part = with_splitter(part, with_codes(splitter, room.small_codes))
-            call_at(job.calls.below, Subtree(part, scratch), k, np.int64(0) if is_small else task.floor, np.int64(0))
-            if is_small:
-                for i in range(start, stop):
-                    room.rows[i] = room.small_rows[room.rows[i]]
-            if k == 0 and not is_small:
-                n_roots = max(scratch.place[0], np.int64(1))
-        k += 1
+    return job
+
+
+@inline
+def grow_open(task, job, node, scratch, own, room):
+    """Grow all below an open node, but for nodes of few rows where it has many; return whether it had few."""
+    start, stop = job.growing.nodes[node, col.START], job.growing.nodes[node, col.STOP]
+    is_small, part = stop - start <= task.floor, job
+    if is_small:
+        part = with_target(part, gather(job.target, own, room.rows, start, stop))
+        _copy_codes(job.splitter.codes, room, start, stop)
+        part = with_splitter(part, with_codes(job.splitter, room.small_codes))
+    call_at(job.calls.below, Subtree(part, scratch), node, np.int64(0) if is_small else task.floor, np.int64(0))
+    if is_small:
+        for i in range(start, stop):
+            room.rows[i] = room.small_rows[room.rows[i]]
+    return is_small
 
 
 @inline
@@ -213,7 +226,7 @@ def _seconds_lost(plan, n_trees):
     return n_trees * rows * n_drawn * np.log2(rows + 1.0) * lost
 
 
-def _first_subtree(task):
+def first_subtree(task):
     """Return what the first worker hands to kernels, of a tree without rows: for the types of its parts."""
     own, room, growing = (worker_part(part, 0) for part in (task.own, task.room, task.job.growing))
     splitter = with_rows(task.job.splitter, room.rows, 0)
@@ -255,7 +268,7 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
         own = plan._replace(target=plain(plan.target), small=LikeOthers()) if is_plain else plan
         task = task_of(own, first, n_trees, workers)
         code = code_of(task)
-        kernels = {} if code.kind in _CALLS else kernels_of(_first_subtree(task))
+        kernels = {} if code.kind in _CALLS else kernels_of(first_subtree(task))
         return task, kernels, [*kernels.values(), code]
 
     task, kernels, codes = chosen(build, _seconds_lost(plan, n_trees - first), _COMPILE_SECONDS)
@@ -277,7 +290,7 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
         if stopped or first >= n_trees:
             break
         last = _end_of_round(first, n_trees)
-        arena = _arena_of(plan, task, last - first)
+        arena = arena_of(plan, task, last - first)
         task = task._replace(first=first, n_trees=last, arena=arena, counter=np.zeros(1, np.int64))
     grown = joined([part for part in parts if part.n_trees])
     return None if grown is None else restored(grown, plan.criterion, plan.power)
@@ -288,7 +301,8 @@ def _end_of_round(first, n_trees):
     return min(n_trees, first + MOST_TREES)
 
 
-def _arena_of(plan, task, n_trees):
+def arena_of(plan, task, n_trees):
+    """Return room for so many trees of a plan, each as large as the workers' own."""
     most, most_levels = task.room.ids.shape[-1], task.room.levels.shape[-1]
     own = {"lists_shares": is_wide(type(plan.target)), "most_terms": getattr(plan.splitter, "most_terms", 0)}
     return new_arena(most, n_trees, plan.width, most_levels, **own)

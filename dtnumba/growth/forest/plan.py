@@ -43,6 +43,7 @@ class Draws:
     max_samples: int | float | None
     balanced: bool
     n_trees: int
+    row_keys: NDArray[np.uint64] | None = None  # every row draws for itself, by its key; None: trees draw rows
 
     def number(self, n_rows: int, weight: NDArray[np.float64] | None) -> int:
         """Return how many draws a tree makes from rows of these weights."""
@@ -92,9 +93,16 @@ def plan_forest(
     most = len(weights.kept)
     if draws.bootstrap:
         kept = weights.kept
-        n_draws = draws.number(len(kept), weight)
         keys = np.array([rng.streams_key(settings.seed, rng.BOOTSTRAP)], np.uint64)
-        if not draws.replace:
+        n_draws = 0 if draws.row_keys is not None else draws.number(len(kept), weight)
+        if draws.row_keys is not None:
+            from dtnumba.growth.forest.row_draws import draws_by_row
+
+            share = 1.0 if draws.max_samples is None else float(draws.max_samples)
+            given = None if weights.are_one else weight
+            sampling, counts = draws_by_row(kept, draws.row_keys, share, given, keys, replace=draws.replace)
+            n_draws = sampling.n_draws
+        elif not draws.replace:
             counts, sampling = np.dtype(np.uint8), Subset(kept, n_draws, keys)
         elif weight is None or weights.are_one:
             counts, sampling = np.dtype(count_dtype(n_draws / len(kept))), Bootstrap(kept, n_draws, keys)
@@ -104,7 +112,8 @@ def plan_forest(
             up_to[-1] = 1.0
             counts = np.dtype(count_dtype(n_draws * float(share.max())))
             sampling = WeightedBootstrap(kept, n_draws, keys, up_to)
-        most, weights = min(most, n_draws), Weights(None, 1.0, float(n_draws), kept, n)
+        most = most if draws.row_keys is not None else min(most, n_draws)
+        weights = Weights(None, 1.0, float(n_draws), kept, n)
         if draws.balanced:
             counts = np.dtype(np.int64)
             # Every output multiplies by at most the number of draws; far below 2**52 in all.
