@@ -88,7 +88,7 @@ class Part:
         with self._lock:
             if self._plan is None:
                 data = model._read(table, outcome, weight)
-                plan = model._plan(data, model.row_weights(data.outcome, data.weight, data.class_costs))
+                plan = model.plan_of(data, model.row_weights(data.outcome, data.weight, data.class_costs))
                 self._data = data
                 own = rows_of(plan.target, data.table.n_rows, self.places)
                 self._plan = plan, plan._replace(target=own)

@@ -72,7 +72,7 @@ class Replica:
                 table, outcome, weight, held_out = self._given
                 model = self.model
                 data = model._read(table, outcome, weight, *held_out)
-                plan = model._plan(data, model.row_weights(data.outcome, data.weight, data.class_costs))
+                plan = model.plan_of(data, model.row_weights(data.outcome, data.weight, data.class_costs))
                 self._made = data, plan
             return self._made
 
@@ -128,7 +128,7 @@ def trees_of(replica: Replica, first: int, stop: int) -> Trees | None:
     data, plan = replica.read()
     model, monitor = copy.copy(replica.model), _monitor()
     model.n_estimators = stop
-    grown: Trees | None = model._grown(data, plan, first, monitor)
+    grown: Trees | None = model.grown(data, plan, first, monitor)
     if grown is None or grown.n_trees < stop - first:
         raise monitor.error or RuntimeError(f"trees {first} to {stop - 1} were stopped before their end")
     return grown

@@ -128,6 +128,11 @@ class Forest(FittedForest):
         self, data: TrainingData, weight: NDArray[np.float64] | None, row_keys: NDArray[np.uint64] | None = None
     ) -> ForestPlan:
         """Return what the trees of a fit share; ``row_keys``: the rows draw for themselves."""
+        if self._draws_by_row and row_keys is None:
+            raise ValueError(
+                "bootstrap='by_row' draws a row by what it holds, which a fit of rows in several places (Dask) does "
+                "not know: pass bootstrap=True, or fit the rows in one place"
+            )
         # What a criterion tabulates by the number of rows stays the same for numbers alike, as rows may leave.
         n = data.table.n_rows if row_keys is None else 1 << (2 * data.table.n_rows).bit_length()
         criterion, settings = self._policy(data, float(n), 1.0, None)
