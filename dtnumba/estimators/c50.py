@@ -8,11 +8,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from dtnumba.estimators.bases.classical import ClassicalParams, ClassicalTree
+from dtnumba.estimators.bases.classical import ClassicalParams
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.fit import predicting
 from dtnumba.estimators.bases.parameters import COSTS, Legal, is_int, is_real, parameter, yes_or_no
 from dtnumba.estimators.c50_steps.evaluation import Tally, demand_rows, evaluated, evaluated_on, without_rows
+from dtnumba.estimators.c50_steps.fitted_trials import FittedTrials
 from dtnumba.estimators.c50_steps.soft_cuts import soft_cuts
 from dtnumba.estimators.c50_steps.trials import Boosting, Trials
 from dtnumba.estimators.c50_steps.winnowing import winnow
@@ -25,7 +26,6 @@ from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.costs import class_costs_of
 from dtnumba.tables.weights import weight_in_rows
 from dtnumba.trees.layout import BY_SHARE, joined
-from dtnumba.trees.leaf_counts import with_rows, within_reach
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +102,7 @@ class C50Params(ClassicalParams):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class C50Classifier(ClassicalTree, C50Params):
+class C50Classifier(FittedTrials, C50Params):
     """A tree of C5.0 (Quinlan 1997), as its release 2.07 makes it.
 
     At each node the cut of largest gain stands for a column of numbers, or of categories in order (an ordered dtype);
@@ -134,6 +134,14 @@ class C50Classifier(ClassicalTree, C50Params):
     criterion = "gain_ratio"  # what nodes of a pruned tree are described by
     missing = "fractional"
     adds_prior = True  # to the rows of leaves, of shares that the classes have at the root
+    called_elsewhere = {  # noqa: RUF012  by R's C50
+        "CF": "confidence",
+        "minCases": "min_cases",
+        "noGlobalPruning": "global_pruning",
+        "fuzzyThreshold": "fuzzy_threshold",
+        "earlyStopping": "early_stopping",
+        "seed": "random_state",
+    }
     takes_declared_levels = True  # as R's C50 takes those of factors
     _policy_of_missing = BY_SHARE
 
@@ -284,11 +292,6 @@ class C50Classifier(ClassicalTree, C50Params):
 
     # --- trials
 
-    @property
-    def _views(self) -> list[TreeView]:
-        views: list[TreeView] = vars(self.check_fitted())["trial_trees_"]
-        return views
-
     def __getattr__(self, name: str) -> Any:
         """Return the tree of a model of one tree; say of others why there is none."""
         if name == "tree_" and "trial_trees_" in vars(self):
@@ -297,54 +300,6 @@ class C50Classifier(ClassicalTree, C50Params):
         if "trial_trees_" in vars(self):
             demand_rows(name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    @property
-    def trees_vote(self) -> bool:
-        """Whether trees answer by votes, each by how sure it is."""
-        return len(self._views) > 1 and "rules_" not in vars(self)
-
-    def _demand_one_tree(self, what: str, kind: type[ValueError] = ValueError) -> None:
-        """Raise where no single tree says what the model does."""
-        learned = vars(self.check_fitted())
-        n = len(learned["trial_trees_"])
-        if n == 1 and "rules_" not in learned:
-            return
-        how = f"{n} trials" if n > 1 else f"{len(learned['rules_'][0])} rules"
-        raise kind(
-            f"{what}: this {type(self).__name__} answers by the votes of {how}, and no single tree says what it does; "
-            "ask one of estimators_, which are models of one tree each"
-        )
-
-    def refuse_compact(self, what: str) -> None:
-        """Raise where several trees or rules answer, which the work called ``what`` does not read."""
-        self._demand_one_tree(what)
-
-    def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:
-        """Return the leaf of every row, or the first rule that holds (as many as there are where none does).
-
-        Of several trials a column each; ids count from the tree's root.
-        """
-        table, rules = self.table_of(X), vars(self.check_fitted()).get("rules_")
-        if rules is not None:
-            found = [own.answers(table, self.n_jobs)[0] for own in rules]
-        else:
-            found = [view.leaves(table, self.n_jobs) for view in self._views]
-        return np.asarray(found[0] if len(found) == 1 else np.stack(found, axis=1))
-
-    def decision_path(self, X: Any, check_input: bool = True) -> Any:
-        """Return a SciPy CSR matrix (rows, nodes) with ones at the nodes that a row passes.
-
-        Of several trials as of a forest: nodes of all trees, and where the nodes of each tree begin.
-        """
-        if "rules_" in vars(self.check_fitted()):
-            self._demand_one_tree("decision_path")
-        leaves = self.apply(X)
-        if len(self._views) == 1:
-            return self._views[0].paths(leaves)
-        from scipy.sparse import hstack
-
-        paths = [view.paths(own) for view, own in zip(self._views, leaves.T, strict=True)]
-        return hstack(paths).tocsr(), self.trees_.root.copy()
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> PruningPath:
         """Return the alphas at which the tree of some rows loses a link; see ``DecisionTreeClassifier``."""
@@ -382,39 +337,3 @@ class C50Classifier(ClassicalTree, C50Params):
             vars(one).pop("rules_", None)
             found.append(one)
         return found
-
-    @property
-    def n_trials_(self) -> int:
-        """Number of trials that vote."""
-        return len(self._views)
-
-    @property
-    def sizes_(self) -> list[int]:
-        """Leaves that have rows, or rules, of each trial; of a single tree what ``n_leaves_`` says."""
-        views, rules = self._views, vars(self).get("rules_")
-        if rules is not None:
-            return [len(own) for own in rules]
-        return [within_reach(views[0].trees)] if len(views) == 1 else [with_rows(view.trees) for view in views]
-
-    def compact(self) -> Self:
-        """Return the estimator as it is: what it states of a row depends on how many rows every leaf has."""
-        return self.check_fitted()
-
-    @property
-    def n_leaves_(self) -> int:
-        """Number of leaves in all: those that have rows; of a single tree also others that rows may come to."""
-        views = self._views
-        return within_reach(views[0].trees) if len(views) == 1 else sum(with_rows(view.trees) for view in views)
-
-    n_nodes_ = property(lambda self: sum(view.node_count for view in self._views), doc="Number of nodes, in all.")
-    depth_ = property(lambda self: max(view.max_depth for view in self._views), doc="Tests on the longest path.")
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the decrease of impurity, the mean of all trees."""
-        shares = np.mean([view.compute_feature_importances() for view in self._views], axis=0)
-        return np.asarray(shares / max(shares.sum(), 1e-300) if shares.sum() > 0 else shares)
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        return int(self.n_leaves_)

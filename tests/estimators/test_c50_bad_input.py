@@ -65,6 +65,19 @@ def test_levels_and_classes_may_hold_any_sign(params, tmp_path):
 
 @pytest.mark.small
 @every_kind
+def test_names_stay_on_their_lines(params):
+    X = pd.DataFrame({"a\nb": pd.Categorical(["l1\nl2", "x"] * 50), "c": np.arange(100.0)})
+    text = C50Classifier(**params).fit(X, ["p\n1", "q"] * 50).summary()
+    assert "a\\nb = l1\\nl2" in text
+    assert "(a): class p\\n1\n" in text
+    assert "%\ta\\nb\n" in text
+    whole = C50Classifier(**params).fit(X, [0.0, 1.0] * 50).summary()
+    assert "class 0\n" in whole
+    assert "0.0\n" not in whole
+
+
+@pytest.mark.small
+@every_kind
 def test_a_level_that_fit_has_not_seen_is_missing(params):
     X, y = words()
     model = C50Classifier(**params).fit(X, y)
@@ -168,6 +181,13 @@ def test_infinities_are_numbers(params):
 def test_bands_are_parts_of_rules(bands):
     with pytest.raises(ValueError, match="bands"):
         C50Classifier(rules=True, bands=bands).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.small
+@pytest.mark.parametrize(("name", "meant"), [("CF", "confidence"), ("minCases", "min_cases"), ("seed", "random_state")])
+def test_names_of_r_are_known(name, meant):
+    with pytest.raises(TypeError, match=f"no parameter '{name}'; did you mean '{meant}'"):
+        C50Classifier(**{name: 1})
 
 
 @pytest.mark.small

@@ -11,6 +11,7 @@ import numpy as np
 from dtnumba.export.as_text import feature_names_of, text
 from dtnumba.export.reading import columns_of
 from dtnumba.export.text_styles.c50 import cut, tenths
+from dtnumba.export.text_styles.printed import plain
 from dtnumba.rules.layout import LEVELS, body_of
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ _TITLES = {  # by whether there are rules, and costs
 
 def c50_summary(model: Any, asked: dict[str, Any] | None = None, feature_names: Sequence[str] | None = None) -> str:
     """Return the lines that C5.0 prints of a fitted model; ``asked`` is how it does on other rows."""
-    columns = columns_of(model)
-    columns = columns._replace(names=feature_names_of(feature_names, len(columns.names)) or columns.names)
+    columns = _in_words(columns_of(model), feature_names)
     parts = [_winnowed(model, columns)] if model.winnow else []
     many = model.n_trials_ > 1
     rules = getattr(model, "rules_", None)
@@ -56,9 +56,17 @@ def c50_summary(model: Any, asked: dict[str, Any] | None = None, feature_names: 
     return "".join(parts)
 
 
+def _in_words(columns: Columns, feature_names: Sequence[str] | None = None) -> Columns:
+    """Return columns whose names, levels and classes are as they are written, each on one line."""
+    names = feature_names_of(feature_names, len(columns.names)) or columns.names
+    levels = [None if own is None else list(map(plain, own)) for own in columns.levels]
+    classes = None if columns.classes is None else [list(map(plain, own)) for own in columns.classes]
+    return columns._replace(names=list(map(plain, names)), levels=levels, classes=classes)
+
+
 def rules_in_style(model: Any) -> str:
     """Return the rules of a model as C5.0 prints them."""
-    columns, many = columns_of(model), model.n_trials_ > 1
+    columns, many = _in_words(columns_of(model)), model.n_trials_ > 1
     parts = []
     for t, own in enumerate(model.rules_):
         head = f"\n-----  Trial {t}:  -----\n" if many else ""
@@ -101,7 +109,7 @@ def _asked(test: Condition, columns: Columns, model: Any) -> list[str]:
     if test.kind == LEVELS:
         names = columns.levels[test.feature]
         assert names is not None
-        own = [str(names[level]) for level in test.levels]
+        own = [names[level] for level in test.levels]
         if len(own) == 1:
             return [f"= {own[0]}"]
         return [f"in [{own[0]}-{own[-1]}]" if test.feature in model.ordered_features_ else f"in {{{', '.join(own)}}}"]
