@@ -4,7 +4,7 @@ tree_view, walk_tree               one tree: many rows at once
 forest_view, votes, packed_forest  a forest: many rows at once
 lockstep                           several walks at once in one thread
 shallow                            trees of depth six and less: every node compared with 64 rows
-linear_nodes                       nodes of packed forests that test sums over several columns
+linear_nodes, pair_nodes           nodes of packed forests that test sums over several columns, or over two
 single_rows, row_predictor         a few rows, in microseconds
 splines                            sums of terms of hinges, and their slopes
 fractional                         rows that go down several branches in parts

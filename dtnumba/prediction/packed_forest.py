@@ -155,7 +155,7 @@ add_answer = by_class(lambda cls: cls is FewAnswers, _add_few, _add_all)
 class PackedForest(NamedTuple):
     """A packed forest."""
 
-    nodes: object  # Narrow, Wide, Mixed or LinearNodes
+    nodes: object  # Narrow, Wide, Mixed, LinearNodes or PairNodes
     firsts: np.ndarray  # uint64: where each tree's places begin, its root being place 1; repeats the last for walks
     starts: np.ndarray  # (n_trees,) int64: where each tree's answers begin
     answers: object  # (rows, width) float64, or FewAnswers
@@ -245,6 +245,7 @@ def pack_forest(trees, n_features, dtype, n_classes, voting):
     """
     if trees.has_sums:
         from dtnumba.prediction.linear_nodes import linear_nodes, put_sums
+        from dtnumba.prediction.pair_nodes import fit_into_pairs, pair_nodes
 
     sizes, leaf = np.diff(trees.root), np.flatnonzero(trees.feature == LEAF)
     is_narrow = dtype == np.float32 and n_features <= 1 << 10 and sizes.max() < (1 << 21) - (1 << 8)
@@ -281,7 +282,8 @@ def pack_forest(trees, n_features, dtype, n_classes, voting):
     depth = int(depths(trees).max()) if trees.n_nodes <= _CACHED_NODES else _ANY_DEPTH
     flat, firsts = nodes.ravel(), np.pad(firsts, (0, N_WALKS - 1), mode="edge").astype(np.uint64)
     if trees.has_sums:
-        packed = linear_nodes(flat, trees.level, trees.linear)
+        in_pairs = fit_into_pairs(trees, n_features)
+        packed = pair_nodes(flat, at, trees) if in_pairs else linear_nodes(flat, trees.level, trees.linear)
     else:
         packed = form(flat, flat.view(number)) if trees.is_binary else Mixed(flat, flat.view(number), trees.level)
     return PackedForest(packed, firsts, starts, answers, depth)

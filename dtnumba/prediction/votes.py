@@ -79,7 +79,7 @@ class WalkForest(NamedTuple):
                 bases[i] = np.uint64(cells.offset + (start + i) * cells.row_step)
             for i in range(n, n + N_WALKS):  # past the end the last row again
                 bases[i] = bases[n - 1]
-            is_plain = not has_missing(cells.flat, bases, n, cells.n_columns)
+            is_plain = not has_odd(self.nodes, cells.flat, bases, n, cells.n_columns)
             for t in range(len(self.firsts)):
                 first = self.firsts[t]
                 for i in range(0, n, N_WALKS):
@@ -93,14 +93,20 @@ class WalkForest(NamedTuple):
                         take_leaf(self.use, self.nodes, start + i + j, t, first, leaves[j])
 
 
+def _is_missing(nodes, x):
+    return x != x
+
+
+is_odd = by_type("is_odd", _is_missing)  # whether nodes step otherwise for a value
+
+
 @inline
-def has_missing(flat, bases, n, n_columns):
-    """Return whether a value of n rows is missing."""
+def has_odd(nodes, flat, bases, n, n_columns):
+    """Return whether nodes step otherwise for a value of n rows, as for one that is missing."""
     for i in range(n):
         found = 0
         for j in range(n_columns):
-            x = flat[bases[i] + np.uint64(j)]
-            found += x != x
+            found += is_odd(nodes, flat[bases[i] + np.uint64(j)])
         if found > 0:
             return True
     return False
