@@ -75,7 +75,7 @@ class Job(NamedTuple):
 # The same job, limits or scratch with one field changed; ``with_features`` serves a job and a scratch.
 with_splitter, with_target, with_growing = replacing("splitter"), replacing("target"), replacing("growing")
 with_limits, with_features, with_candidates = replacing("limits"), replacing("features"), replacing("candidates")
-with_own, with_monotone = replacing("own"), replacing("monotone")
+with_own, with_monotone, with_small = replacing("own"), replacing("monotone"), replacing("small")
 with_total, with_min_weight = replacing("total_weight"), replacing("min_weight_leaf")
 with_features_key, with_cuts_key = replacing("features_key"), replacing("cuts_key")
 
@@ -122,9 +122,7 @@ def _subtree_in_hand(job, scratch):
 in_hand = _address_in_hand if COMPILED else _subtree_in_hand
 
 
-def new_growing(
-    most_nodes: int, n_kept: int, workers: int, bounded: bool, linked: bool, n_terms: int = 0
-) -> Growing:
+def new_growing(most_nodes: int, n_kept: int, workers: int, bounded: bool, linked: bool, n_terms: int = 0) -> Growing:
     """Allocate room for a tree of at most so many nodes; what no node touches costs no memory.
 
     ``bounded``: nodes have ranges for their values; ``linked``: they know their parents; ``n_terms``: numbers that say
@@ -136,9 +134,7 @@ def new_growing(
     return Growing(nodes, numbers, keys, sums, np.array([0, 1], np.int64), terms, np.zeros(1, np.int64))
 
 
-def new_growings(
-    most_nodes: int, n_kept: int, workers: int, bounded: bool, linked: bool, n_terms: int = 0
-) -> Growing:
+def new_growings(most_nodes: int, n_kept: int, workers: int, bounded: bool, linked: bool, n_terms: int = 0) -> Growing:
     """Allocate room for a tree a worker; every array but ``halt`` as ``worker_part`` takes them."""
     capacity = most_nodes + 2 * col.CHUNK
     nodes, numbers, keys, sums = _columns((workers, 1), capacity, n_kept, bounded, linked)

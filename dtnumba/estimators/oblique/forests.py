@@ -67,7 +67,7 @@ class ObliqueForestClassifier(ObliqueLearner, ForestClassifier, ObliqueForestPar
     Parameters
     ----------
     max_features : int, share, "sqrt", "log2" or None
-        Features drawn at each node: as candidates, and for the sums.
+        Features drawn at each node: as candidates, and for the sums but those of "random", which are of all.
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None
         As in RandomForestClassifier, and so are priors, costs and voting.
     voting : "soft" or "hard"

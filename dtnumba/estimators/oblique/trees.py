@@ -50,15 +50,18 @@ class ObliqueParams(ModelProtocol):
         How the weights of a sum are found. "soft_entropy": downhill on the loss of a soft split, from the discriminant
         and from the best column (John 1995). "oc1": weight by weight, random directions and restarts (Murthy 1994).
         "cart_lc": weight by weight, then columns are deleted that matter little (Breiman 1984). "lda", "ridge": the
-        direction that explains most of the target, in closed form; "ridge" holds large weights down. "random": sparse
-        sums of drawn columns and weights. Whatever was found, the best cut of the sum is then found among all, and
-        the best test of one column is taken where the sum is no better by the criterion.
+        direction that explains most of the target, in closed form; "ridge" holds large weights down. "random": sums of
+        two drawn columns with drawn weights. Whatever was found, the best cut of the sum is then found among all, and
+        the best test of one column is taken where the sum is no better by the criterion. With ``max_bins``, "random"
+        cuts sums between so many bins of the same width at the node, and seeks none where a test of one column parts
+        the classes entirely.
     n_restarts : int or None
         Starts of "soft_entropy" (None: 2) and "oc1" (None: 3) at a node; the others start once.
     n_projections : int or None
-        Sums that "random" draws at a node; None: as many as there are columns, and at least ten.
+        Sums that "random" draws at a node; None: as many as features are drawn there, and at least six.
     max_terms : int or None
         Columns that a test may combine; 1 is a tree of single columns. Up to 12 columns are tried in all pairs.
+        "random" combines two, and, up to ``max_terms``, each further one by the flip of a coin.
     axis_bias : float
         A sum must gain so many times what the best test of one column gains.
     numeric_scaling : "min_max", "standard" or None
@@ -71,7 +74,7 @@ class ObliqueParams(ModelProtocol):
     categorical_split : "subset" or "one_vs_rest"
         How a category is tested; sums are of numbers.
     max_features : int, share, "sqrt", "log2" or None
-        Features drawn at each node: for tests of single columns, and for the sums.
+        Features drawn at each node: for tests of single columns, and for the sums; "random" draws its sums from all.
 
     """
 

@@ -111,6 +111,14 @@ class OnBits(NamedTuple):
 @inline
 def _find_split(splitter, job, scratch, n, node, members, total):
     """Write the best split of a node, or make it a leaf; return which rows go left."""
+    feature, left_rows = best_of_columns(splitter, job, scratch, n, node, members, total)
+    write_split(job, scratch, node, feature, weight_of(job.target, total))
+    return left_rows
+
+
+@inline
+def best_of_columns(splitter, job, scratch, n, node, members, total):
+    """Write the best cut of the features that a node draws among the candidates; return its feature and rows, or -1."""
     growing, limits, few, p = job.growing, job.limits, scratch.small, len(scratch.features)
     weight, looked_at, feature, left_rows = weight_of(job.target, total), np.int64(0), np.int64(-1), np.uint64(0)
     if weight >= 2.0 * limits.min_weight_leaf:
@@ -130,8 +138,7 @@ def _find_split(splitter, job, scratch, n, node, members, total):
         if m != _TWO:
             feature, left_rows = record_best(splitter, job, scratch, members, m, total, found)
         put_back(job.features, scratch, looked_at)
-    write_split(job, scratch, node, feature, weight)
-    return left_rows
+    return feature, left_rows
 
 
 @inline

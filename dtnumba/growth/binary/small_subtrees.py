@@ -25,6 +25,7 @@ from dtnumba.growth.binary.grow_subtree import LikeOthers, add_children, mark_co
 from dtnumba.growth.policies.monotonic import AnyShape
 from dtnumba.growth.policies.node_order import is_best_first
 from dtnumba.growth.policies.significance_test import NoTest
+from dtnumba.growth.splitters.contract import keeper
 from dtnumba.growth.targets.contract import around, load, store, sum_rows, zero
 from dtnumba.runtime.instructions.bits import bit_count, lowest_bit
 from dtnumba.runtime.instructions.vector_sums import turn_8_by_8
@@ -60,7 +61,7 @@ def small_subtrees(kinds, splitter, target, criterion, limits, groups):
 @inline
 def grow_small_subtree(policy, job, scratch, root):
     """Grow everything below an open node of at most 64 rows."""
-    growing, small, target, splitter = job.growing, scratch.small, job.target, job.splitter
+    growing, small, target, splitter = job.growing, scratch.small, job.target, keeper(job.splitter)
     nodes, start = growing.nodes, growing.nodes[root, col.START]
     n = nodes[root, col.STOP] - start
     small.laid[len(small.laid) - 1] += 1

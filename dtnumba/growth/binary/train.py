@@ -30,7 +30,7 @@ def train_binary(
     if settings.sums is not None:
         from dtnumba.growth.oblique.choose import with_sums
 
-        splitter = with_sums(splitter, table, outcome, weights, settings.sums)
+        splitter = with_sums(splitter, table, outcome, weights, settings, target)
     growing = grow_tree(
         splitter,
         target,

@@ -54,7 +54,7 @@ from dtnumba.growth.policies.interactions import feature_policy
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.policies.monotonic import is_free
 from dtnumba.growth.policies.node_order import is_best_first
-from dtnumba.growth.splitters.contract import with_codes, with_rows
+from dtnumba.growth.splitters.contract import with_copies, with_rows
 from dtnumba.growth.splitters.histogram import DrawnHistogram, Histogram
 from dtnumba.growth.targets.contract import (
     gather,
@@ -107,6 +107,7 @@ class Room(NamedTuple):
     totals: np.ndarray  # (n_classes,) float64
     small_rows: np.ndarray  # (n_small,) uint32
     small_codes: np.ndarray  # (n_small, p)
+    small_cells: np.ndarray  # (n_small * p,) of values, where the splitter reads these
     ids: np.ndarray  # (5, m) int32: order, left, stack, start, stop
     seen: np.ndarray  # (n_per_output,) float64
     levels: np.ndarray  # int32: of categories that go left, by node
@@ -195,7 +196,7 @@ def grow_open(task, job, node, scratch, own, room):
     if is_small:
         part = with_target(part, gather(job.target, own, room.rows, start, stop))
         _copy_codes(job.splitter.codes, room, start, stop)
-        part = with_splitter(part, with_codes(job.splitter, room.small_codes))
+        part = with_splitter(part, with_copies(job.splitter, room, stop - start))
     call_at(job.calls.below, Subtree(part, scratch), node, np.int64(0) if is_small else task.floor, np.int64(0))
     if is_small:
         for i in range(start, stop):
@@ -221,7 +222,7 @@ def _copy_codes(codes, room, start, stop):
 
 def _seconds_lost(plan, n_trees):
     """Return about how much longer such trees take with plain kernels."""
-    rows, n_drawn = plan.most_rows, plan.settings.n_drawn
+    rows, n_drawn = plan.most_rows, plan.settings.n_drawn + getattr(plan.splitter, "n_tried", 0)
     lost = _LOST_A_CUT if isinstance(numbers_of(plan.splitter), (DrawnHistogram, Histogram)) else _LOST_BY_OTHERS
     return n_trees * rows * n_drawn * np.log2(rows + 1.0) * lost
 
@@ -324,7 +325,10 @@ def task_of(plan, first, n_trees, workers):
     most_levels = n_levels_kept(plan.splitter, n_most)
     copies = getattr(plan.splitter, "copies_codes", False) and hasattr(plan.target, "gather")
     copies = copies and not is_best_first(limits)
-    n_small = min(n_most, SUBTREE_BYTES // (max(p, 16) * plan.splitter.codes.itemsize)) if copies else 0
+    cells = plan.splitter.cells if hasattr(plan.splitter, "with_copies") else None
+    of_value = np.dtype(np.uint8) if cells is None else cells.flat.dtype
+    row_bytes = max(p, 16) * plan.splitter.codes.itemsize + (0 if cells is None else p * of_value.itemsize)
+    n_small = min(n_most, SUBTREE_BYTES // row_bytes) if copies else 0
     small_codes = per_worker(workers, (n_small + SPARE, p), plan.splitter.codes.dtype)
     most = growing.nodes.shape[2]
     room = Room(
@@ -333,6 +337,7 @@ def task_of(plan, first, n_trees, workers):
         per_worker(workers, plan.width),
         per_worker(workers, n_small, np.uint32),
         small_codes,
+        per_worker(workers, 0 if cells is None else n_small * p, of_value),
         sparse_empty((workers, 1, 5, most), np.int32),
         per_worker(workers, plan.n_per_output),
         sparse_empty((workers, 1, most_levels), np.int32),

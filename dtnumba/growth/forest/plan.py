@@ -132,6 +132,7 @@ def plan_forest(
     # Rows are counted apart from weights only where a limit asks how many there are.
     counted = (draws.bootstrap or not weights.are_one) and settings.min_samples_leaf > 1
     splitter: Any = None
+    kinds: Any = OnBits, OnSums
     ends: Any = None
     general: Any = None
     binary = for_binary_growth(settings, table)
@@ -139,9 +140,11 @@ def plan_forest(
         made = choose_splitter(Source(table, target, weights.kept, binary, counted, in_forest=True), criterion)
         splitter, drawn = made.splitter, getattr(made.splitter, "draws_thresholds", False)
         if settings.sums is not None:
+            from dtnumba.growth.binary.small_sums import SumsOnBits
             from dtnumba.growth.oblique.choose import with_sums
 
-            splitter = with_sums(splitter, table, outcome, fixed_weights(None, n), settings.sums)
+            splitter = with_sums(splitter, table, outcome, fixed_weights(None, n), settings, target)
+            kinds = (SumsOnBits,) if hasattr(splitter, "offer") else kinds
         ends = Ends(made.bins.low, made.bins.high, made.bins.first_code, drawn)
     else:
         from dtnumba.growth.forest.grow_multiway import plan_general
@@ -161,7 +164,7 @@ def plan_forest(
         width=outcome.width,
         count_type=np.dtype(np.uint8) if counts is None else counts,
         settings=settings,
-        small=small_subtrees((OnBits, OnSums), splitter, target, criterion, limits_of(settings, 1.0), settings.groups),
+        small=small_subtrees(kinds, splitter, target, criterion, limits_of(settings, 1.0), settings.groups),
         general=general,
         power=power,
     )

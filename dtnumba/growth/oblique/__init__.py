@@ -8,4 +8,5 @@ offer          the best sum of a node beside the best test of one column: a kern
 subsets        sums of few of many columns: pairs, and one column more at a time
 node_columns   the columns that a node may combine: ranges, means, and sums that no order of rows changes
 projection     the rows of a node in the order of a sum, and the best cut of it
+binned         drawn sums that are cut into bins at each node, in forests: no row is put in order
 """

@@ -11,14 +11,14 @@ import numpy as np
 
 from dtnumba.growth import columns as col
 from dtnumba.growth.targets.leaf_values import row_at
-from dtnumba.runtime.kernels import inline
+from dtnumba.runtime.kernels import by_type, inline, outlined
 
 _WEIGHT_BITS = 8  # of a row's weight, to which the searches round it
 _MANTISSA = 52
 UNIT_RANGE, UNIT_SPREAD, UNIT_WIDEST = range(
     3
 )  # what a column is divided by: its range, its spread, that of the widest
-_LEAST_SPREAD = 1.0 / 16.0  # of a range: of a column of rarer values, or others would lie on too few points
+LEAST_SPREAD = 1.0 / 16.0  # of a range: of a column of rarer values, or others would lie on too few points
 
 
 @inline
@@ -56,22 +56,34 @@ def value_of(splitter, own, row, k):
     return rounded((x - own.low[k]) * own.scale[k], own.grid[0]) if x == x else own.mean[k]
 
 
+def _no(search):
+    return False
+
+
+looks_at_all = by_type("looks_at_all", _no)  # whether a search draws from all columns, not those that the node drew
+
+
 @inline
 def look_at_columns(splitter, job, scratch, node, n_listed):
     """List the numbers among the features looked at that vary and are finite at a node; return how many there are.
+
+    A search that draws has them from all features.
 
     They are listed by ascending columns, with ranges and means. Where there are too many for the rows or for the
     search, those are kept that split the node best by themselves.
     """
     own, nodes, d = scratch.own, job.growing.nodes, np.int64(0)
     start, stop = np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP])
-    for i in range(n_listed):
-        if splitter.is_number[scratch.listed[i]]:
-            own.columns[d] = scratch.listed[i]
+    draws = looks_at_all(splitter.search)
+    for i in range(splitter.n_features if draws else n_listed):
+        f = np.int64(i) if draws else scratch.listed[i]
+        if splitter.is_number[f]:
+            own.columns[d] = f
             d += 1
     _put_in_order(own.columns, d)
     _note_ranges(splitter, own, start, stop, d)
-    d = _leave_out(own, scratch.candidates.gain, d, min(splitter.most_columns, (stop - start) // 2))
+    most = d if draws else min(splitter.most_columns, (stop - start) // 2)
+    d = _leave_out(own, scratch.candidates.gain, d, most)
     own.grid[0] = grid_of(bits_for_products(stop - start))
     if splitter.scaling == UNIT_SPREAD:
         _divide_by_spread(splitter, own, start, stop, d)
@@ -143,13 +155,13 @@ def _divide_by_spread(splitter, own, start, stop, d):
             away = value_of(splitter, own, row, k) - own.mean[k]
             own.weights[k] += away * away
     for k in range(d):
-        own.weights[k] = max(math.sqrt(own.weights[k] / own.known[k]), _LEAST_SPREAD)
+        own.weights[k] = max(math.sqrt(own.weights[k] / own.known[k]), LEAST_SPREAD)
         least = min(least, own.weights[k])
     for k in range(d):
         own.scale[k] *= least / own.weights[k]
 
 
-@inline
+@outlined
 def _note_means(splitter, own, start, stop, d):
     cells = splitter.cells
     for k in range(d):

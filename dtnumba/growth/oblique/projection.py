@@ -9,10 +9,10 @@ from dtnumba.growth.splitters.candidates import FIRST_ABOVE, FOUND, LAST_BELOW, 
 from dtnumba.growth.splitters.scans.scan_rows import scan_order
 from dtnumba.growth.targets.leaf_values import row_at
 from dtnumba.runtime import rng
-from dtnumba.runtime.kernels import inline
+from dtnumba.runtime.kernels import inline, outlined
 from dtnumba.tables.presort import MISSING, NEW, ROW, Format, is_missing, key_of, sort_by_key
 
-_LEAST_WEIGHT = 1e-3  # of the largest: a term below says nothing
+LEAST_WEIGHT = 1e-3  # of the largest: a term below says nothing
 _FEW = 48  # rows up to which insertion is faster
 _SIGN, _INFINITY = np.uint64(1 << 63), np.uint64(0x7FF0000000000000)
 
@@ -23,7 +23,7 @@ def stream_of(job, node):
     return rng.mix(rng.mix(job.limits.cuts_key, rng.DIRECTIONS), job.growing.keys[node])
 
 
-@inline
+@outlined
 def try_weights(splitter, job, scratch, node, d, total):
     """Scan the sum with ``own.weights`` of the node's d columns, and keep its best cut where it beats those so far."""
     own, out, best, now = scratch.own, scratch.candidates, splitter.n_features, splitter.n_features + 1
@@ -39,7 +39,7 @@ def try_weights(splitter, job, scratch, node, d, total):
     _keep_terms(job.growing.terms[node], own, m, splitter.most_terms)
 
 
-@inline
+@outlined
 def scan_sum(splitter, job, scratch, node, d, total):
     """Write the best cut of the sum with ``own.weights`` as the candidate in hand; return its terms, 0 for no cut."""
     own, nodes = scratch.own, job.growing.nodes
@@ -52,7 +52,7 @@ def scan_sum(splitter, job, scratch, node, d, total):
     return m if scan_numbers(splitter, job, scratch, node, total) else np.int64(0)
 
 
-@inline
+@outlined
 def scan_numbers(splitter, job, scratch, node, total):
     """Write the best cut of the numbers that ``own.sums`` has of a node's rows; return whether there is any."""
     own, nodes, now = scratch.own, job.growing.nodes, splitter.n_features + 1
@@ -73,7 +73,7 @@ def _list_terms(own, d):
     for k in range(d):
         share = own.weights[k] / largest
         weight = share * own.scale[k]
-        if abs(share) >= _LEAST_WEIGHT and abs(weight) > 0.0:
+        if abs(share) >= LEAST_WEIGHT and abs(weight) > 0.0:
             own.term_column[m], own.term_weight[m], own.term_share[m] = own.columns[k], weight, abs(share)
             own.stand_in[m] = own.low[k] + own.mean[k] / own.scale[k]
             total += abs(share)

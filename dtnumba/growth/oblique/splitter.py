@@ -15,6 +15,7 @@ from dtnumba.growth.nodes import with_own
 from dtnumba.growth.oblique.levels_within import within
 from dtnumba.growth.oblique.offer import offer_sum, offer_sums
 from dtnumba.growth.oblique.projection import goes_left
+from dtnumba.growth.splitters.coded_rows import CodedRows
 from dtnumba.growth.splitters.contract import (
     divide,
     divide_share,
@@ -25,17 +26,53 @@ from dtnumba.growth.splitters.contract import (
     prepare_division,
     score_features,
     shares_of_division,
+    with_codes,
     with_rows,
     with_tables_of,
 )
 from dtnumba.growth.targets.leaf_values import row_at, row_in_order
-from dtnumba.runtime.kernels import by_type, kernel_type
+from dtnumba.runtime.instructions.bits import prefetch
+from dtnumba.runtime.kernels import by_having, by_type, inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.records import replacing
+from dtnumba.tables.cells import Cells
 from dtnumba.tables.presort import SortScratch
 
 divide_by_level = by_type("divide_by_level")
+
+
+def _sides_of_sum(search, splitter, job, scratch, start, stop, node):
+    for i in range(start, stop):
+        row = np.int64(row_at(splitter, i))
+        scratch.own.sides[row, 0] = np.uint8(goes_left(splitter, job.growing, node, row))
+
+
+def _known_sides(search, splitter, job, scratch, start, stop, node):
+    pass
+
+
+# Write which rows of a node go left; a search that draws sums has done so when it found the best.
+_note_sides = by_having("find_above", _known_sides, _sides_of_sum)
 around_inner = replacing("inner")
+_with_cell_table = replacing("cells")
+_AHEAD = 16  # rows that are asked for ahead
+BEHIND = 16  # numbers behind the sums of a node, which are added up many at a time
+
+
+@inline
+def _with_cells(splitter, room, n):
+    """Return the splitter with copies of the codes and the cells of n rows, which are numbered from 0."""
+    cells, p = splitter.cells, np.int64(splitter.n_features)
+    line = np.uint64(64 // cells.flat.itemsize)
+    for i in range(n):
+        at = np.int64(room.small_rows[i]) * cells.row_step + cells.offset
+        ahead = np.int64(room.small_rows[min(i + _AHEAD, n - 1)]) * cells.row_step + cells.offset
+        prefetch(cells.flat, np.uint64(ahead), np.uint64(0))
+        prefetch(cells.flat, np.uint64(ahead), line)
+        for f in range(p):
+            room.small_cells[i * p + f] = cells.flat[at + f * cells.column_step]
+    copied = Cells(room.small_cells, np.int64(0), p, np.int64(1), np.int64(n), p)
+    return _with_cell_table(around_inner(splitter, with_codes(splitter.inner, room.small_codes)), copied)
 
 
 @kernel_type
@@ -105,8 +142,17 @@ class ObliqueSplitter(NamedTuple):
 
     @property
     def n_offered(self):
-        """Places for candidates behind those of the features: the best sum, and that in hand."""
-        return 2
+        """Places for candidates behind those of the features: the best sum, and those in hand."""
+        return 1 + getattr(self.search, "n_together", 1)
+
+    @property
+    def grows_small(self):
+        return hasattr(self.search, "find_above") and getattr(self.inner, "grows_small", False)
+
+    @property
+    def n_tried(self):
+        """Sums that every node tries, and cuts as columns are."""
+        return getattr(self.search, "n_sums", 0)
 
     @property
     def term_width(self):
@@ -123,7 +169,7 @@ class ObliqueSplitter(NamedTuple):
 
     def new_scratch(self, n, workers):
         p = self.n_features
-        sums, numbers = per_worker(workers, n), [per_worker(workers, p) for _ in range(8)]
+        sums, numbers = per_worker(workers, n + BEHIND), [per_worker(workers, p) for _ in range(8)]
         words, rows = [per_worker(workers, n, np.uint64) for _ in range(2)], [per_worker(workers, n, np.uint32)]
         sort = SortScratch(
             words[0], rows[0], words[1], per_worker(workers, n, np.uint32), per_worker(workers, 6 << 11, np.uint32)
@@ -148,6 +194,14 @@ class ObliqueSplitter(NamedTuple):
 
     def with_rows(self, rows, n):
         return around_inner(self, with_rows(self.inner, rows, n))
+
+    @property
+    def copies_codes(self):
+        """Whether a forest may grow subtrees on copies of codes and cells."""
+        return hasattr(self.search, "find_above") and isinstance(self.inner, CodedRows)
+
+    def with_copies(self, room, n):
+        return _with_cells(self, room, n)
 
     def row_at(self, i):
         return row_at(self.inner, i)
@@ -189,9 +243,7 @@ class ObliqueSplitter(NamedTuple):
         start, stop = np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP])
         if nodes[node, col.FEATURE] != self.n_features:
             return divide(self.inner, job, with_own(scratch, scratch.own.inner), node)
-        for i in range(start, stop):
-            row = np.int64(row_at(self.inner, i))
-            scratch.own.sides[row, 0] = np.uint8(goes_left(self, job.growing, node, row))
+        _note_sides(self.search, self, job, scratch, start, stop, node)
         buffer = of_keeper(self.inner, scratch.own.inner).buffer
         numbers = keeper(self.inner)
         return np.int64(divide_by_level(numbers, start, stop, scratch.own.sides, np.int64(0), self.left, buffer))

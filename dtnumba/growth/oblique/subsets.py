@@ -7,11 +7,17 @@ columns tell together is not to be seen in either of them, nor in the sum of all
 
 import numpy as np
 
-from dtnumba.runtime.kernels import by_type, inline
+from dtnumba.runtime.kernels import by_type, inline, outlined
 
 IN_ALL_PAIRS = 12
 # Try sums over the d columns of a node that ``own`` lists: what every search does.
 find = by_type("find")
+
+
+@outlined
+def find_once(search, splitter, job, scratch, node, d, total):
+    """Try them, in code that is there once, from wherever it is called."""
+    find(search, splitter, job, scratch, node, d, total)
 
 
 @inline
@@ -25,14 +31,14 @@ def find_among_pairs(search, splitter, job, scratch, node, d, total):
         for j in range(i + 1, d):
             _copy_column(own.every, own, i, 0)
             _copy_column(own.every, own, j, 1)
-            find(search, splitter, job, scratch, node, np.int64(2), total)
+            find_once(search, splitter, job, scratch, node, np.int64(2), total)
     m = np.int64(2)
     while m < splitter.most_terms and _has_terms(splitter, scratch, terms, m):
         for k in range(m):
             own.chosen[k] = np.int64(terms[1 + k])
         for i in range(d):
             if _put_beside(own, i, d, m):
-                find(search, splitter, job, scratch, node, m + 1, total)
+                find_once(search, splitter, job, scratch, node, m + 1, total)
         m += 1
 
 

@@ -46,6 +46,7 @@ and for forests:
 with_rows(rows, n)                     the same splitter over other rows
 copies_codes                           (Python) whether with_codes can be given those of a few rows, copied side by side
 with_codes(codes)                      the same splitter over other codes
+with_copies(room, n)                   the same splitter over those of n rows; left out: only codes are read
 twice(codes, ends)                     (Python) the splitter of twice as many columns, the second half like the first;
                                        ``ends`` are the values that these codes stand for
 draws_thresholds                       (Python) whether the candidates' cuts are thresholds; left out: they are codes
@@ -135,6 +136,13 @@ def _same(splitter, codes):
 
 
 with_codes = by_type("with_codes", _same)
+
+
+def _codes_alone(splitter, room, n):
+    return with_codes(splitter, room.small_codes)
+
+
+with_copies = by_type("with_copies", _codes_alone)
 
 
 def _nothing_offered(splitter, job, scratch, node, n):

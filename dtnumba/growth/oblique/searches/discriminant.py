@@ -18,7 +18,7 @@ from dtnumba.growth.oblique.projection import try_weights
 from dtnumba.growth.oblique.searches.linear_algebra import factor, solve
 from dtnumba.growth.oblique.searches.responses import add_responses, look_at_responses, n_responses_of
 from dtnumba.growth.targets.leaf_values import row_at
-from dtnumba.runtime.kernels import by_type, inline, kernel_type
+from dtnumba.runtime.kernels import by_type, inline, kernel_type, outlined
 from dtnumba.runtime.memory import per_worker
 
 _POWERS = 30
@@ -128,7 +128,7 @@ def solve_for(search, splitter, job, scratch, node, d, total):
                 try_fewer(search, splitter, job, scratch, node, d, total)
 
 
-@inline
+@outlined
 def lead(search, own, here, d):
     """Write the direction along which the responses differ most, in units of the spread of the columns."""
     _factor_sums(search, own, here, d)
@@ -171,7 +171,7 @@ def _share_of(here, j, d):
     return 1.0 / total if total > 0.0 else 0.0
 
 
-@inline
+@outlined
 def try_fewer(search, splitter, job, scratch, node, d, total):
     """Try the weights at hand; where they are too many, after leaving out the least ones."""
     own, here = scratch.own, room_of(scratch.own.search)

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from dtnumba.runtime.kernels import inline
+from dtnumba.runtime.kernels import inline, outlined
 
 _TINY = 1e-12  # of its own size: what a pivot is at least, or the column says nothing that others do not
 
@@ -33,7 +33,7 @@ def factor(a, d):
             a[i, j] = value / root
 
 
-@inline
+@outlined
 def solve(a, d, x):
     """Solve for x in place, by a factor that ``factor`` left."""
     for i in range(d):

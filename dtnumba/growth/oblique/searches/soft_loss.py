@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.growth.oblique.node_columns import grid_of, rounded
-from dtnumba.runtime.kernels import by_type, inline, kernel_type
+from dtnumba.runtime.kernels import by_type, inline, kernel_type, outlined
 from dtnumba.runtime.memory import per_worker
 
 _SUM_BITS = 36  # 2**15 terms of at most one add up exactly
@@ -139,7 +139,7 @@ def total_up(loss, sample):
         tally(loss, sample, sample.total, i, sample.weight[i])
 
 
-@inline
+@outlined
 def soft_loss(loss, sample, weights, gradient):
     """Return the loss of the split by d weights and a constant behind them, and write its gradient."""
     n, d, side, grid = np.uint64(sample.size[0]), np.uint64(sample.size[1]), sample.side, grid_of(_SUM_BITS)

@@ -16,7 +16,7 @@ from dtnumba.growth.oblique.node_columns import value_of
 from dtnumba.growth.oblique.projection import scan_numbers
 from dtnumba.growth.splitters.candidates import FIRST_ABOVE, LAST_BELOW, NOTHING
 from dtnumba.growth.targets.leaf_values import row_at
-from dtnumba.runtime.kernels import inline, kernel_type
+from dtnumba.runtime.kernels import inline, kernel_type, outlined
 from dtnumba.runtime.memory import per_worker
 
 
@@ -50,7 +50,7 @@ def _bar_of(splitter, own, here, row, d):
     return -np.inf if position > 0.0 else np.inf
 
 
-@inline
+@outlined
 def best_step(splitter, job, scratch, node, d, total):
     """Find the best step along the direction at hand; return the gain of the split there."""
     own, here, nodes = scratch.own, scratch.own.search, job.growing.nodes
@@ -112,7 +112,7 @@ def start_at_best_column(splitter, job, scratch, node, d, total):
     return settle_constant(splitter, job, scratch, node, d, total)
 
 
-@inline
+@outlined
 def settle_constant(splitter, job, scratch, node, d, total):
     """Move the constant to where it is best; return the gain."""
     here = scratch.own.search
