@@ -6,7 +6,7 @@ objectives         losses made ready: whole numbers a row, and their unit
 rule               what trees are allowed, and which column is tried first
 greedy             a tree to begin with, and what rows lose that are alike
 known_sets         sets of rows that were solved
-helpers            threads that help the one that searches
+crew               threads that help the one that searches
 bits               the search over columns of 0 and 1
 ordered            the search over ordered columns
 engines            a search, its memory and its kernels
