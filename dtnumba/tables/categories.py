@@ -5,6 +5,7 @@ All three answer the same two questions about column j: whether it is read as ca
 
 from __future__ import annotations
 
+import copy
 from collections import defaultdict
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -280,6 +281,12 @@ class _Met:
         self.n_batches += 1
         return numbered(coded, at, np.array([self.number[value] for value in values], np.int64))
 
+    def copied(self) -> _Met:
+        """Return the same, to meet others without this one."""
+        other = copy.copy(self)
+        other.number = defaultdict(count(len(self.number)).__next__, self.number)
+        return other
+
     def stored(self) -> dict[str, Any]:
         """Return what was met, as values of a file."""
         order = None if self.order is None else as_values(self.order, len(self.order))
@@ -358,6 +365,13 @@ class GatheredLevels(Choice):
         met = self._met[j]
         assert met is not None
         return met.see(column.coded(), column.name)
+
+    def copied(self) -> GatheredLevels:
+        """Return the same, to meet others without this one."""
+        other = copy.copy(self)
+        met = [None if one is None else one.copied() for one in self._met]
+        vars(other).update(_names=list(self._names), _number=list(self._number), _met=met)
+        return other
 
     @property
     def has_categories(self) -> bool:

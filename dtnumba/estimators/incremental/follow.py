@@ -118,6 +118,11 @@ class Follower:
         self.learned = partial(self._followed, tree, batch, outcome, settings)
         return True
 
+    @property
+    def n_bytes(self) -> int:
+        """How much memory it takes beside the rows."""
+        return 0 if self._tree is None else self._tree.n_bytes
+
     def _criterion_for(self, given: Any, kind: str, total: float) -> Any:
         """Return the criterion of a fit on rows of some weight."""
         if self._criterion is not None and self._criterion[0] is given and total <= self._criterion[1]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dtnumba.estimators.incremental.history import MOST_REMEMBERED, ReplacedSplit, replaced_splits
 from dtnumba.growth.incremental.slots import Slots
 from dtnumba.tables.categories import GatheredLevels
 from dtnumba.tables.cells import cells_of, values_of
@@ -16,6 +16,8 @@ from dtnumba.tables.weights import read_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from dtnumba.prediction.tree_view import TreeView
 
 _NOBODY = np.empty(0, np.int64)
 Change = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
@@ -80,6 +82,8 @@ class HeldRows:
         self.slots: Slots | None = None
         self.pending: list[Change] = []  # slots that came and went since the tree followed them
         self.follower: Any = None  # what follows them, where something does
+        self.shown: Any = None  # the tree as somebody last looked at it
+        self.history: list[ReplacedSplit] = []
         self._bits: Any = None
         self._shape: tuple[int, int] | None = None  # columns of the table and of the target, once rows came
         self._gathered = GatheredLevels(categorical_features, caller)
@@ -105,7 +109,7 @@ class HeldRows:
     def read(self, X: Any, y: Any, sample_weight: Any, model: Any) -> Came:
         """Return rows as those held are; an error leaves everything as it was."""
         seen = None if self._shape is None else Seen(self.n_features, self.names)
-        gathered = copy.deepcopy(self._gathered)
+        gathered = self._gathered.copied()
         table = read_table(X, self.caller, seen, gathered)
         values = self._values_of(table)
         model.refuse_missing(table)
@@ -160,6 +164,13 @@ class HeldRows:
             self.slots.drop(went)
         weight = self.slots.weight
         self.pending = [*self.pending, (slots[weight[slots] > 0.0], went[weight[went] > 0.0])]
+
+    def show(self, tree: TreeView) -> None:
+        """Remember a tree that somebody looks at, and which tests gave way to others since the last one."""
+        if self.shown is not None:
+            others = replaced_splits(self.shown.trees, tree.trees, self.n_seen, self.n_rows)
+            self.history = [*self.history, *others][-MOST_REMEMBERED:]
+        self.shown = tree
 
     def let_go(self) -> None:
         """Let rows that come take the slots of those that went: the tree has followed them."""
@@ -263,6 +274,7 @@ class HeldRows:
             "weight": None if (weight == 1.0).all() else weight,
             "ids": self.slots.ids[order],
             "n_seen": self.n_seen,
+            "history": np.array(self.history, np.float64).reshape(-1, len(ReplacedSplit._fields)),
             "bits": self._bits,
             "columns": self._gathered.stored(),
             "labels": [known.labels for known in self._classes],
@@ -279,6 +291,11 @@ class HeldRows:
         rows._gathered.restore(stored["columns"])
         rows._classes = [_NO_LABELS.with_others(labels)[0] for labels in stored["labels"]]
         rows.announced = stored["announced"]
+        kinds = int, int, int, int, int, float, int, float
+        rows.history = [
+            ReplacedSplit._make(kind(value) for kind, value in zip(kinds, one, strict=True))
+            for one in stored["history"].tolist()
+        ]
         rows.slots = Slots(values.shape[1], outcome.shape[1], values.dtype, outcome.dtype)
         rows.slots.put(values, outcome, stored["weight"], stored["ids"])
         return rows

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.estimators.incremental.history import ReplacedSplit
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -22,11 +24,17 @@ def are_rows(stored: Any, learned: Any) -> bool:
     fits = fits and _is_array(ids, "i", (n,)) and bool((np.diff(ids) > 0).all() and ids[0] >= 0)
     fits = fits and type(stored["n_seen"]) is int and ids[-1] < stored["n_seen"] < 1 << 62
     fits = fits and _are_columns(stored["columns"], values) and _are_labels(stored, outcome, k)
+    fits = fits and _is_history(stored["history"])
     is_outcome = _is_array(outcome, "i" if "classes_" in learned else "f", (n, k)) and outcome.dtype.itemsize == 8
     return bool(fits and is_outcome and ("classes_" in learned) == bool(stored["labels"]))
 
 
-_STORED = {"values", "outcome", "weight", "ids", "n_seen", "bits", "columns", "labels", "announced"}
+_STORED = {"values", "outcome", "weight", "ids", "n_seen", "history", "bits", "columns", "labels", "announced"}
+
+
+def _is_history(value: Any) -> bool:
+    fits = isinstance(value, np.ndarray) and _is_array(value, "f", (len(value), len(ReplacedSplit._fields)))
+    return fits and bool(np.isfinite(value[:, [0, 1, 2, 3, 4, 6]]).all())
 
 
 def _is_array(value: Any, kind: str, shape: tuple[int, ...]) -> bool:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from dtnumba.estimators.incremental.history import ReplacedSplit
+
 
 # What is learned of the rows held, once somebody asks
 _LEARNED = (
@@ -42,6 +44,11 @@ class IncrementalTree(DecisionTree):
         Ids of the rows held, in the order in which they came: the first row that ever came is 0.
     n_seen_ : int
         How many rows came.
+    history_ : list of ReplacedSplit
+        Tests that gave way to others, from one look at the tree to the next: when, where, from what to what. At most
+        the last thousand.
+    memory_ : dict
+        Bytes of the rows held ("rows") and of the "statistics" by which the tree follows them.
 
     """
 
@@ -180,6 +187,8 @@ class IncrementalTree(DecisionTree):
                     self._follow(rows)
                 learned = rows.follower.learned()
             tree = learned.pop("tree_")
+            if "_stream" not in state:
+                rows.show(tree)
             state |= learned
             state["tree_"] = tree  # last: other threads look for it
 
@@ -205,7 +214,8 @@ class IncrementalTree(DecisionTree):
     def take_stored(self, learned: dict[str, Any]) -> None:
         """Know what a file held."""
         rows, names = learned.pop("_rows"), learned.get("feature_names_in_")
-        learned["_held_rows"] = HeldRows.of_stored(type(self).__name__, self.categorical_features, names, rows)
+        held = HeldRows.of_stored(type(self).__name__, self.categorical_features, names, rows)
+        held.shown, learned["_held_rows"] = learned["tree_"], held
         vars(self).update(learned)
 
     def __copy__(self) -> Self:
@@ -240,6 +250,20 @@ class IncrementalTree(DecisionTree):
     def n_seen_(self) -> int:
         """How many rows came."""
         return self._rows().n_seen
+
+    @property
+    def history_(self) -> list[ReplacedSplit]:
+        """The tests that gave way to others, from one look at the tree to the next; the last thousand of them."""
+        self._settle()
+        return list(self._rows().history)
+
+    @property
+    def memory_(self) -> dict[str, int]:
+        """Bytes of the rows held, with slots for more, and of the statistics by which the tree follows them."""
+        rows = self._rows()
+        follower = rows.follower
+        own = 0 if rows.slots is None else rows.slots.n_bytes
+        return {"rows": own, "statistics": 0 if follower is None else follower.n_bytes}
 
     @property
     def ids_(self) -> NDArray[np.int64]:

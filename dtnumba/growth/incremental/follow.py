@@ -52,7 +52,7 @@ class FollowedTree:
         self.low, self.high, self.reach = np.inf, -np.inf, 1.0
         has_spread = not hasattr(target, "moments") or target.moments.shape[1] == 1
         self.is_bounded = bounds_spread(criterion) and has_spread
-        self.nodes = FollowedNodes.new(1024, self.n_sums, p, 4096, 4 + n_slots // 512)
+        self.nodes = FollowedNodes.new(1024, self.n_sums, p, 4096, 4 + n_slots // 1024)
         self.listed = np.empty(1024, np.int64)
         self.root_of, self.side = np.empty(n_slots, np.int32), np.empty(n_slots, np.uint8)
         growing = new_growing(1, n_kept_of(target), 1, False, False)
@@ -60,6 +60,12 @@ class FollowedTree:
         self.job = Job(nobody, target, criterion, limits, growing, AllFeatures(), p, self.n_per_output, LikeOthers())
         self.scratch = worker_part(new_scratch(self.job, n_slots, 1), 0)
         self.sort = sort_scratch(self.held.bits, n_slots, 1)
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory the tree takes, with the values of the rows."""
+        own = self.target, self.held, self.nodes, self.scratch, self.sort, self.listed, self.root_of, self.side
+        return sum(_arrays_in(own).values())
 
     def make_room(self, n_nodes: int, n_rows: int) -> None:
         """See to room for so many more nodes, and for lists of so many more rows."""
@@ -117,3 +123,14 @@ class FollowedTree:
             reach=self.reach,
             is_bounded=int(self.is_bounded),
         )
+
+
+def _arrays_in(parts: Any) -> dict[int, int]:
+    """Return the bytes of all arrays in nested tuples, by where they begin: views of one are one."""
+    found: dict[int, int] = {}
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            found[part.ctypes.data] = max(part.nbytes, found.get(part.ctypes.data, 0))
+        elif isinstance(part, tuple):
+            found |= _arrays_in(part)
+    return found

@@ -61,6 +61,11 @@ class RowTree:
         self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32))
 
     @property
+    def n_bytes(self) -> int:
+        """How much memory the tree takes beside the rows."""
+        return 0 if self._tree is None else self._tree.n_bytes - self.slots.values.nbytes
+
+    @property
     def target(self) -> Any:
         """The target of all slots."""
         assert self._tree is not None

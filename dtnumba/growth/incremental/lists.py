@@ -28,7 +28,7 @@ class RowLists(NamedTuple):
     bits: np.ndarray  # the same as uint32 or uint64
     form: object  # presort.Format
     mark: np.ndarray  # (n_slots,) uint8: STANDS, but for rows that come to a node, or leave it
-    codes: np.ndarray  # (n_slots, p) uint8
+    codes: np.ndarray  # (n_slots, p) uint8, each column in one piece
     squares: np.ndarray  # (n_slots,) int64: of targets that are numbers, weight times square, in units
     square_unit: float
     edges: np.ndarray  # (p, 254) float64: code k holds values above edge k - 1 and up to edge k
@@ -53,7 +53,7 @@ def held_of(values, rows, squares, square_unit):
         values.view(cells.flat.dtype),
         form,
         np.zeros(n, np.uint8),
-        np.zeros((n, p), np.uint8),
+        np.zeros((p, n), np.uint8).T,
         squares,
         square_unit,
         edges,

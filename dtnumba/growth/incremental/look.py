@@ -19,7 +19,7 @@ from dtnumba.tables.presort import NEW, ROW
 
 # Fewer rows are sorted without a look at codes.
 SORTED_ROWS = 48
-_LOOKED_UP = 10
+_LOOKED_UP = 40  # rows gathered take as long as one that is looked up among all of a code
 
 
 @inline
@@ -167,7 +167,7 @@ def _collect(visit, node, column, table, n):
         if part[b] >= 0:
             part[b] = at
             at += table[b, m]
-    # Of the rows of a code that a tree holds, a node has n / n_held; a row met so costs ten of those gathered.
+    # Of the rows of a code that a tree holds, a node has n / n_held; a row met so costs as much as several gathered.
     if visit.here[3] < 0 and at * _LOOKED_UP * visit.nodes.n_rows[0] > n * n:
         gather(visit, node)
     n_gathered = visit.here[3]

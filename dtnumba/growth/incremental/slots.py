@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.growth.targets.choose import target_of
-from dtnumba.tables.labels import Labels, Values
+from dtnumba.tables.labels import Labels, Values, row_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from dtnumba.tables.weights import Weights
 
 _LEAST_SLOTS = 64
+_FEW = 8  # so many rows are looked for one by one
+_MIXING = np.uint64(0x9E3779B97F4A7C15)
 _BY_ROW = ("label", "labels", "weights", "moments", "y")  # what targets hold of each row
 
 
@@ -48,6 +50,12 @@ class Slots:
     def __len__(self) -> int:
         """Return how many slots there are."""
         return len(self.ids)
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory the rows take, and the slots that are free."""
+        arrays = self.values, self.outcome, self.weight, self.ids, self.key, self.is_held, self._free
+        return sum(array.nbytes for array in arrays)
 
     @property
     def held(self) -> NDArray[np.int64]:
@@ -105,8 +113,11 @@ class Slots:
         """Return the slots of rows by what they hold, each another one, the oldest first; an error of one not held."""
         keys, found = _keys(values, outcome), np.empty(len(values), np.int64)
         n_taken: dict[int, int] = {}  # of rows alike, by the oldest one
-        held = self.held
-        among = held[np.isin(self.key[held], keys)]
+        if len(keys) <= _FEW:
+            among = np.unique(np.concatenate([np.flatnonzero((self.key == key) & self.is_held) for key in keys]))
+        else:
+            held = self.held
+            among = held[np.isin(self.key[held], keys)]
         among = among[np.lexsort((self.ids[among], self.key[among]))]
         first, last = (np.searchsorted(self.key[among], keys, side=side) for side in ("left", "right"))
         for i in range(len(keys)):
@@ -153,13 +164,15 @@ def _n_with_missing(values: NDArray[Any]) -> int:
 
 def _keys(values: NDArray[Any], outcome: NDArray[Any]) -> NDArray[np.uint64]:
     """Return a number for each row, the same where rows are: every missing value is one, and zero has no sign."""
-    key = np.full(len(values), 1, np.uint64)
-    for column in [*values.T, *outcome.T]:
-        plain = np.array(column, np.float64) + 0.0
+    key = np.zeros(len(values), np.uint64)
+    odd = np.arange(1, 2 * (values.shape[1] + outcome.shape[1]), 2, dtype=np.uint64) * _MIXING
+    for block in row_blocks(len(values)):
+        plain = np.concatenate([values[block], outcome[block]], axis=1, dtype=np.float64) + 0.0
         plain[np.isnan(plain)] = np.nan
-        key ^= plain.view(np.uint64)
-        key *= np.uint64(0x9E3779B97F4A7C15)
-        key ^= key >> np.uint64(29)
+        bits = plain.view(np.uint64) * odd
+        bits ^= bits >> np.uint64(29)
+        bits *= _MIXING
+        key[block] = np.bitwise_xor.reduce(bits ^ (bits >> np.uint64(32)), axis=1)
     return key
 
 

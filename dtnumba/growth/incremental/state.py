@@ -156,7 +156,7 @@ def compact(nodes, room, n_slots):
     """Return the nodes with the lists of their leaves side by side in a new pool, and so many places behind them."""
     # Lists of inner nodes are made again where they are wanted.
     leaves = [v for v in range(int(nodes.used[NEXT_NODE])) if nodes.link[v, LEFT] < 0]
-    pool = np.zeros(int(sum(nodes.n_rows[v] * 2 + 2 for v in leaves)) + 2 * room + 16 * n_slots, np.uint32)
+    pool = np.zeros(int(sum(nodes.n_rows[v] * 2 + 2 for v in leaves)) + 2 * room + 4 * n_slots, np.uint32)
     at = 0
     free = set(nodes.free[: int(nodes.used[N_FREE])].tolist())
     for v in range(int(nodes.used[NEXT_NODE])):
