@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 # Parameters of batch trees that the tree of a stream knows, too
 _KNOWN = {"criterion", "max_depth", "categorical_features", "n_jobs", "random_state"}
 _DEEPEST = 1000
-_DRIFT_DELTA = 0.002
 
 
 def refuse_of_batches(model: Any) -> None:
@@ -69,7 +68,8 @@ def _options_of(model: Any) -> StreamOptions:
         reconsider=bool(model.reconsider),
         max_depth=_DEEPEST if model.max_depth is None else int(model.max_depth),
         answers=model.leaf_prediction,
-        drift_delta=_DRIFT_DELTA if model.drift == "handled" else 0.0,
+        drift=model.drift,
+        max_bytes=int(model.max_bytes),
     )
 
 

@@ -266,6 +266,22 @@ class IncrementalTree(DecisionTree):
         return {"rows": own, "statistics": 0 if follower is None else follower.n_bytes}
 
     @property
+    def drifts_(self) -> NDArray[np.int64]:
+        """The rows of a stream, by how many came before, with which the errors of the tree had risen."""
+        return np.array(self._followed_stream("drifts_").drifts, np.int64)
+
+    @property
+    def n_idle_leaves_(self) -> int:
+        """How many leaves of the tree of a stream have no room for what they see, and do not split."""
+        return int(self._followed_stream("n_idle_leaves_").n_idle)
+
+    def _followed_stream(self, asked: str) -> Any:
+        found = vars(self.check_fitted()).get("_stream")
+        if found is None:
+            raise AttributeError(f"{asked} tells of streams: {type(self).__name__} has it with approximate=True")
+        return found
+
+    @property
     def ids_(self) -> NDArray[np.int64]:
         """Ids of the rows held, in the order in which they came."""
         return self._rows().ids
@@ -298,9 +314,12 @@ class IncrementalParams:
     leaf_prediction : "adaptive", "majority" or "naive_bayes"
         With approximate=True, what a leaf of classes says: its commonest class, naive Bayes, or whichever was right
         more often.
-    drift : "ignored" or "handled"
-        With approximate=True and "handled", a node whose errors have risen (adaptive windows: Bifet & Gavalda 2007)
-        becomes a leaf that has seen nothing.
+    drift : "ignored", "shown" or "handled"
+        With approximate=True and "shown", ``drifts_`` tells when the errors of the tree had risen (adaptive windows:
+        Bifet & Gavalda 2007). "handled": a node whose errors have risen becomes a leaf that has seen nothing, too.
+    max_bytes : int
+        With approximate=True, the memory for nodes and for what they saw. Where it is used up, the least promising
+        node gives up what it saw for a leaf that promises more; ``n_idle_leaves_`` tells how many leaves have nothing.
 
     """
 
@@ -311,7 +330,8 @@ class IncrementalParams:
     grace_period: int = parameter(200, whole(1, 1 << 40))
     reconsider: bool = yes_or_no(True)
     leaf_prediction: str = parameter("adaptive", one_of("adaptive", "majority", "naive_bayes"))
-    drift: str = parameter("ignored", one_of("ignored", "handled"))
+    drift: str = parameter("ignored", one_of("ignored", "shown", "handled"))
+    max_bytes: int = parameter(1 << 26, whole(1 << 12, 1 << 40))
 
 
 @documented

@@ -8,23 +8,26 @@ import numpy as np
 
 from dtnumba.growth.hoeffding.answer import bayes, child_of, largest, says_bayes
 from dtnumba.growth.hoeffding.best_tests import best_tests, hoeffding_bound, is_for_numbers, weight_of
-from dtnumba.growth.hoeffding.drift import Windows, clear, see_loss
+from dtnumba.growth.hoeffding.budget import free_below, free_slot, give_slot, tally
+from dtnumba.growth.hoeffding.drift import Windows, see_loss
 from dtnumba.growth.hoeffding.points import see_value
 from dtnumba.growth.hoeffding.stream import (
     BEST_GAIN,
     BY_BAYES,
     BY_MAJORITY,
     FEATURE,
+    IS_CLOGGED,
     LEAF,
     LEFT,
     MISSING_BRANCH,
     N_BRANCHES,
-    N_FREE,
+    N_CLEARED,
     N_POINTS,
     N_REPLACED,
     N_SPLITS,
     NEXT_NODE,
     NO_SLOT,
+    NOT_SPLIT,
     SEEN_AT,
     SEEN_WEIGHT,
     STREAM_DEPTH,
@@ -49,16 +52,18 @@ class Learning(NamedTuple):
     tests: np.ndarray  # (5,) scratch
     joint: np.ndarray  # (K,) scratch
     path: np.ndarray  # (max_depth + 2,) int64 scratch
-
     errors: np.ndarray  # (n,) float64 out: what each row lost before it was learned
     windows: Windows  # one a slot
-    drift_delta: float  # 0: nobody looks for drift
+    drift_delta: float  # 0: no node is watched
+    watch_delta: float  # of the tree as a whole
     delta: float
     tie_threshold: float
     grace_period: float
     reconsiders: int
     max_depth: int
+    max_nodes: int  # above which no leaf is split
     way: int  # of answers
+    drifted: np.ndarray  # (n,) uint8 out: whether the losses of the tree had risen by then
 
 
 @inline
@@ -117,49 +122,6 @@ def _see_row(learning, node, row, y, weight):
 
 
 @outlined
-def _give_slot(stream, node):
-    """Give a node a clean slot, where one is left."""
-    stream.link[node, SEEN_AT] = NO_SLOT
-    if stream.used[N_FREE] > 0:
-        stream.used[N_FREE] -= 1
-        slot = np.int64(stream.free[stream.used[N_FREE]])
-        stream.n_points[slot, :] = 0
-        stream.moments[slot, :, :, :] = 0.0
-        stream.level_mass[slot, :, :] = 0.0
-        stream.link[node, SEEN_AT] = slot
-
-
-@outlined
-def _free_slot(stream, node):
-    slot = stream.link[node, SEEN_AT]
-    if slot >= 0:
-        stream.free[stream.used[N_FREE]] = slot
-        stream.used[N_FREE] += 1
-        stream.link[node, SEEN_AT] = NO_SLOT
-
-
-@outlined
-def _free_below(stream, node):
-    """Give up the slots below a node; its descendants are nobody's then."""
-    if stream.link[node, FEATURE] < 0:
-        return
-    first, last = np.int64(stream.link[node, LEFT]), np.int64(stream.used[NEXT_NODE])
-    # Descendants have larger numbers than their parents: those of the node are marked on the way up.
-    mark = stream.link[node, STREAM_DEPTH]
-    for child in range(first, first + stream.link[node, N_BRANCHES]):
-        stream.link[child, STREAM_DEPTH] = -1 - stream.link[child, STREAM_DEPTH]
-    for at in range(first, last):
-        if stream.link[at, STREAM_DEPTH] < 0:
-            _free_slot(stream, at)
-            if stream.link[at, FEATURE] >= 0:
-                below = np.int64(stream.link[at, LEFT])
-                for child in range(below, below + stream.link[at, N_BRANCHES]):
-                    stream.link[child, STREAM_DEPTH] = -1 - stream.link[child, STREAM_DEPTH]
-            stream.link[at, FEATURE] = LEAF
-    stream.link[node, STREAM_DEPTH] = mark
-
-
-@outlined
 def _split(learning, node, column, point):
     """Give a node children by a test of a column; what it says of each is what it saw."""
     stream, slot, columns = learning.stream, learning.stream.link[node, SEEN_AT], learning.stream.columns
@@ -197,12 +159,12 @@ def _split(learning, node, column, point):
             for k in range(stream.sums.shape[1]):
                 stream.sums[first + child, k] = stream.level_mass[slot, place + child, k]
     heaviest = first
+    if learning.reconsiders == 0:
+        free_slot(stream, node)
     for child in range(first, first + n_children):
         if weight_of(learning.criterion, stream.sums[child]) > weight_of(learning.criterion, stream.sums[heaviest]):
             heaviest = child
-        _give_slot(stream, child)
-        if learning.drift_delta > 0.0 and stream.link[child, SEEN_AT] >= 0:
-            clear(learning.windows, stream.link[child, SEEN_AT])
+        give_slot(learning, child)
     link[MISSING_BRANCH] = heaviest - first
     stream.used[N_SPLITS] += 1
 
@@ -211,16 +173,15 @@ def _split(learning, node, column, point):
 def _forget(learning, node):
     """Make a node a leaf that has seen nothing: what it knew no longer holds."""
     stream = learning.stream
-    _free_below(stream, node)
+    free_below(stream, node)
     stream.used[N_REPLACED] += stream.link[node, FEATURE] >= 0
     stream.link[node, FEATURE] = LEAF
-    clear(learning.windows, stream.link[node, SEEN_AT])
-    _free_slot(stream, node)
-    _give_slot(stream, node)
+    free_slot(stream, node)
     for k in range(stream.sums.shape[1]):
         stream.sums[node, k] = 0.0
     for k in range(stream.number.shape[1]):
         stream.number[node, k] = 0.0
+    give_slot(learning, node)
 
 
 @inline
@@ -243,6 +204,21 @@ def _number_exceeds(criterion, best, other, seen, margin, tie):
 _exceeds = by_class(is_for_numbers, _number_exceeds, _class_exceeds)
 
 
+@inline
+def _has_room(learning, column):
+    n_children = max(np.int64(learning.stream.columns.n_levels[column]), 2)
+    return learning.stream.used[NEXT_NODE] + n_children <= learning.max_nodes
+
+
+@inline
+def _split_where_room(learning, node):
+    column = np.int64(learning.tests[1])
+    if _has_room(learning, column):
+        _split(learning, node, column, np.int64(learning.tests[2]))
+    else:
+        learning.stream.used[NOT_SPLIT] += 1
+
+
 @outlined
 def _try_node(learning, node):
     """Split a leaf whose best test is better by more than chance; replace the test of a node likewise."""
@@ -256,16 +232,17 @@ def _try_node(learning, node):
         return
     if is_leaf:
         if _is_better(learning.criterion, learning, tests[0], tests[3], seen, stream.sums[node]):
-            _split(learning, node, np.int64(tests[1]), np.int64(tests[2]))
-            if learning.reconsiders == 0:
-                _free_slot(stream, node)
+            _split_where_room(learning, node)
     elif np.int64(tests[1]) != stream.link[node, FEATURE]:
         margin = hoeffding_bound(reach_of(learning.criterion, stream.sums[node]), learning.delta, seen)
         # A tie is no reason to give up a subtree.
         if _exceeds(learning.criterion, tests[0], tests[4], seen, max(margin, learning.tie_threshold), 0.0):
-            _free_below(stream, node)
-            stream.used[N_REPLACED] += 1
-            _split(learning, node, np.int64(tests[1]), np.int64(tests[2]))
+            if _has_room(learning, np.int64(tests[1])):
+                free_below(stream, node)
+                stream.used[N_REPLACED] += 1
+                _split(learning, node, np.int64(tests[1]), np.int64(tests[2]))
+            else:
+                stream.used[NOT_SPLIT] += 1
 
 
 @inline
@@ -321,6 +298,10 @@ def learn_rows(learning, first, last, _):
                 stream.sums[node, k] += own.row_sums[k]
             if stream.link[node, SEEN_AT] >= 0:
                 _see_row(own, node, row, y, weight)
+            elif stream.link[node, FEATURE] < 0:
+                tally(own, node, weight)
+        if len(own.drifted) > 0:  # the last window is of the tree
+            own.drifted[i] = see_loss(own.windows, len(own.windows.total) - 1, own.errors[i], own.watch_delta) > 0.0
         if own.drift_delta > 0.0:
             for d in range(depth):
                 node = own.path[d]
@@ -329,6 +310,7 @@ def learn_rows(learning, first, last, _):
                     _forget(own, node)
                     depth = d
                     break
+        not_split = stream.used[NOT_SPLIT]
         for d in range(depth):
             node = own.path[d]
             is_due = stream.number[node, SEEN_WEIGHT] - stream.number[node, TRIED] >= own.grace_period
@@ -337,4 +319,7 @@ def learn_rows(learning, first, last, _):
                 _try_node(own, node)
                 if stream.used[N_REPLACED] != before:
                     break
+        if stream.used[NOT_SPLIT] > not_split and stream.used[N_REPLACED] > stream.used[N_CLEARED]:
+            stream.used[IS_CLOGGED] = 1  # by nodes that nobody has any more
+            return np.int64(i + 1 - first)
     return np.int64(last - first)

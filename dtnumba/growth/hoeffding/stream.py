@@ -17,8 +17,12 @@ THRESHOLD, BEST_GAIN, SEEN_WEIGHT, TRIED, BY_MAJORITY, BY_BAYES = range(6)
 N_STREAM_NUMBERS = 6
 # Entries of Stream.used
 NEXT_NODE, N_FREE, N_SPLITS, N_REPLACED = range(4)
+# N_DROPPED counts nodes whose slot another one took, NOT_SPLIT leaves that had to stay for want of room for nodes.
+# N_CLEARED is what N_REPLACED was when nodes that nobody has any more were last left out.
+N_DROPPED, NOT_SPLIT, N_CLEARED, IS_CLOGGED = 4, 5, 6, 7
 # Values at which the sums of a column of numbers are kept
 N_POINTS = 64
+WINDOW_BYTES = 3_232  # of an adaptive window (``drift``)
 
 
 class SeenColumns(NamedTuple):
@@ -26,6 +30,17 @@ class SeenColumns(NamedTuple):
 
     place: np.ndarray  # (p,) int64: of numbers which one of these, of levels where its levels begin
     n_levels: np.ndarray  # (p,) int64: 0 of numbers
+
+
+def bytes_of_slot(n_numeric, n_levels, n_sums, n_classes, *, watched):
+    """Return how much memory the statistics of a node take."""
+    numbers = n_numeric * (4 + 8 * (N_POINTS * (1 + n_sums) + 3 * n_classes)) + 8 * n_levels * n_sums
+    return numbers + 8 + (WINDOW_BYTES if watched else 0)
+
+
+def bytes_of_node(n_sums):
+    """Return how much memory a node takes beside its statistics."""
+    return 4 * N_STREAM_LINKS + 8 * (N_STREAM_NUMBERS + n_sums)
 
 
 class Stream(NamedTuple):
@@ -41,7 +56,8 @@ class Stream(NamedTuple):
     moments: np.ndarray  # (n_slots, n_numeric, K, 3) float64: weight, mean and squares of each class; no classes: empty
     level_mass: np.ndarray  # (n_slots, n_levels, S) float64
     free: np.ndarray  # (n_slots,) int32
-    used: np.ndarray  # (4,) int64
+    owner: np.ndarray  # (n_slots,) int32: the node of a slot, -1 of a free one
+    used: np.ndarray  # (8,) int64
     columns: SeenColumns
 
     @classmethod
@@ -62,6 +78,7 @@ class Stream(NamedTuple):
             np.zeros((n_slots, q, n_classes, 3)),
             np.zeros((n_slots, int(n_levels.sum()), n_sums)),
             np.arange(n_slots - 1, -1, -1, dtype=np.int32),
-            np.array([1, n_slots, 0, 0], np.int64),
+            np.full(n_slots, -1, np.int32),
+            np.array([1, n_slots, *[0] * 6], np.int64),
             SeenColumns(place.astype(np.int64), n_levels.astype(np.int64)),
         )

@@ -10,7 +10,7 @@ from dtnumba.growth.hoeffding import stream as st
 from dtnumba.growth.hoeffding.answer import SAY_ADAPTIVE, SAY_BAYES, SAY_MAJORITY, answer_rows
 from dtnumba.growth.hoeffding.drift import Windows
 from dtnumba.growth.hoeffding.learn import Learning, learn_rows
-from dtnumba.growth.hoeffding.stream import Stream
+from dtnumba.growth.hoeffding.stream import Stream, bytes_of_node, bytes_of_slot
 from dtnumba.runtime.addresses import call_entry, code_for
 from dtnumba.trees.layout import LEAF, NO_MAP, Trees, starts_of
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 WAYS = {"majority": SAY_MAJORITY, "naive_bayes": SAY_BAYES, "adaptive": SAY_ADAPTIVE}
 _DEEPEST = 1000  # of a tree whose depth nothing limits
+_DRIFT_DELTA = 0.002
+_SHARE_OF_SLOTS = 7 / 8  # of the memory; the rest is for nodes
+_BY_SLOT = ("n_points", "point", "mass", "moments", "level_mass", "owner")
+_MOST_SLOTS, _LEAST_NODES = 1 << 16, 64
 
 
 class StreamOptions(NamedTuple):
@@ -30,8 +34,8 @@ class StreamOptions(NamedTuple):
     reconsider: bool = True
     max_depth: int = _DEEPEST
     answers: str = "adaptive"
-    drift_delta: float = 0.0
-    max_slots: int = 1024
+    drift: str = "ignored"
+    max_bytes: int = 1 << 26
 
 
 class StreamTree:
@@ -54,12 +58,32 @@ class StreamTree:
         self.criterion, self.options, self.n_classes = criterion, options, n_classes
         self.n_levels = np.asarray(n_levels, np.int64)
         n_sums = n_classes or 3
-        self.stream = Stream.new(256, options.max_slots, n_sums, n_classes, self.n_levels)
-        self.windows = Windows.new(options.max_slots if options.drift_delta > 0.0 else 0)
-        self.stream.link[0, st.SEEN_AT] = self.stream.free[options.max_slots - 1]
+        n_slots = self._n_slots(self.n_levels, n_classes)
+        self.stream = Stream.new(256, n_slots, n_sums, n_classes, self.n_levels)
+        self.windows = Windows.new(self._n_windows(n_slots))
+        slot = int(self.stream.free[n_slots - 1])
+        self.stream.link[0, st.SEEN_AT], self.stream.owner[slot] = slot, 0
         self.stream.used[st.N_FREE] -= 1
         self.drifts: list[int] = []
         self.n_seen = 0
+
+    def _n_slots(self, n_levels: NDArray[np.int64], n_classes: int) -> int:
+        """Return for how many nodes there may be statistics."""
+        sizes = int((n_levels == 0).sum()), int(n_levels.sum()), n_classes or 3, n_classes
+        each = bytes_of_slot(*sizes, watched=self.options.drift == "handled")
+        return min(max(int(self.options.max_bytes * _SHARE_OF_SLOTS) // each, 1), _MOST_SLOTS)
+
+    def _n_windows(self, n_slots: int) -> int:
+        """Return how many windows there are: one for each slot, and the last for the tree."""
+        return {"ignored": 0, "shown": 1, "handled": n_slots + 1}[self.options.drift]
+
+    @property
+    def n_idle(self) -> int:
+        """How many leaves have no statistics, for want of memory, and do not split."""
+        order = self._order()
+        is_leaf = self.stream.link[order, st.FEATURE] < 0
+        n: int = np.count_nonzero(is_leaf & (self.stream.link[order, st.SEEN_AT] < 0))
+        return n
 
     def learn(
         self, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64] | None
@@ -69,6 +93,8 @@ class StreamTree:
         n_sums, done = self.stream.sums.shape[1], 0
         options = self.options
         depth = min(options.max_depth, _DEEPEST)
+        max_nodes = max(int(options.max_bytes * (1.0 - _SHARE_OF_SLOTS)) // bytes_of_node(n_sums), _LEAST_NODES)
+        drifted = np.zeros(0 if options.drift == "ignored" else n, np.uint8)
         while done < n:
             learning = Learning(
                 stream=self.stream,
@@ -83,18 +109,22 @@ class StreamTree:
                 path=np.zeros(depth + 2, np.int64),
                 errors=errors,
                 windows=self.windows,
-                drift_delta=options.drift_delta,
+                drift_delta=_DRIFT_DELTA if options.drift == "handled" else 0.0,
+                watch_delta=_DRIFT_DELTA,
                 delta=options.delta,
                 tie_threshold=options.tie_threshold,
                 grace_period=options.grace_period,
                 reconsiders=int(options.reconsider),
                 max_depth=depth,
+                max_nodes=max_nodes,
+                drifted=drifted,
                 way=WAYS[options.answers] if self.n_classes else SAY_MAJORITY,
             )
             learned = call_entry(code_for(learn_rows, learning), done, n, 0)
             done += learned
-            if done < n:
-                self._make_room()
+            if done < n or self.stream.used[st.IS_CLOGGED]:
+                self._make_room(max_nodes)
+        self.drifts += (self.n_seen + np.flatnonzero(drifted)).tolist()
         self.n_seen += n
         return errors
 
@@ -104,12 +134,12 @@ class StreamTree:
         answer_rows(self.stream, X, WAYS[self.options.answers], out)
         return out
 
-    def _make_room(self) -> None:
-        """Leave out nodes that nobody has any more, and see to room for as many again."""
+    def _make_room(self, max_nodes: int) -> None:
+        """Leave out nodes that nobody has any more, and see to room for as many again, as far as memory has it."""
         stream = self._kept()
         m = int(stream.used[st.NEXT_NODE])
         most = max(2, int(self.n_levels.max(initial=0)))
-        room = 2 * m + most * (min(self.options.max_depth, _DEEPEST) + 2)
+        room = min(2 * m, max(max_nodes, m)) + most * (min(self.options.max_depth, _DEEPEST) + 2)
         grown: dict[str, Any] = {}
         for name in ("link", "number", "sums"):
             old = getattr(stream, name)[:m]
@@ -138,8 +168,14 @@ class StreamTree:
         inner = link[:, st.FEATURE] >= 0
         link[inner, st.LEFT] = number[link[inner, st.LEFT]]
         used = stream.used.copy()
-        used[st.NEXT_NODE] = len(order)
-        kept: Stream = stream._replace(link=link, number=stream.number[order], sums=stream.sums[order], used=used)
+        used[st.NEXT_NODE], used[st.N_CLEARED] = len(order), used[st.N_REPLACED]
+        used[st.IS_CLOGGED] = 0
+        owner = np.full(len(stream.owner), -1, np.int32)
+        has_slot = np.flatnonzero(link[:, st.SEEN_AT] >= 0)
+        owner[link[has_slot, st.SEEN_AT]] = has_slot
+        kept: Stream = stream._replace(
+            link=link, number=stream.number[order], sums=stream.sums[order], used=used, owner=owner
+        )
         return kept
 
     def widen(self, n_levels: NDArray[np.int64], n_classes: int) -> None:
@@ -148,16 +184,77 @@ class StreamTree:
         if n_classes == self.n_classes and (n_levels == self.n_levels).all():
             return
         old, n_sums = self.stream, n_classes or 3
-        new = Stream.new(len(old.link), len(old.n_points), n_sums, n_classes, n_levels)
-        k = old.sums.shape[1]
+        n_slots = self._n_slots(n_levels, n_classes)
+        new = Stream.new(len(old.link), n_slots, n_sums, n_classes, n_levels)
+        k, kept = old.sums.shape[1], self._slots_kept(n_slots)
+        own = np.arange(len(kept))
         new.link[:], new.number[:], new.sums[:, :k] = old.link, old.number, old.sums
-        new.n_points[:], new.point[:], new.mass[..., :k] = old.n_points, old.point, old.mass
-        new.moments[:, :, : self.n_classes] = old.moments
+        new.n_points[own], new.point[own], new.mass[own, ..., :k] = old.n_points[kept], old.point[kept], old.mass[kept]
+        new.moments[own, :, : self.n_classes] = old.moments[kept]
         for j in np.flatnonzero(self.n_levels):
             first, before, m = int(new.columns.place[j]), int(old.columns.place[j]), int(self.n_levels[j])
-            new.level_mass[:, first : first + m, :k] = old.level_mass[:, before : before + m]
-        new.free[:], new.used[:] = old.free, old.used
-        self.stream, self.n_levels, self.n_classes = new, n_levels, n_classes
+            new.level_mass[own, first : first + m, :k] = old.level_mass[kept, before : before + m]
+        # Nodes that have to give up their statistics for those of more classes do so by the same rule.
+        new.link[:, st.SEEN_AT] = st.NO_SLOT
+        new.link[old.owner[kept], st.SEEN_AT], new.owner[own] = own, old.owner[kept]
+        new.free[: n_slots - len(kept)] = np.arange(n_slots - 1, len(kept) - 1, -1)
+        new.used[:] = old.used
+        new.used[st.N_FREE] = n_slots - len(kept)
+        windows = Windows.new(self._n_windows(n_slots))
+        if self.options.drift != "ignored":
+            rows = np.append(kept, -1) if self.options.drift == "handled" else np.array([-1])
+            to = np.append(own, -1) if self.options.drift == "handled" else np.array([-1])
+            for part, before in zip(windows, self.windows, strict=True):
+                part[to] = before[rows]
+        self.stream, self.windows, self.n_levels, self.n_classes = new, windows, n_levels, n_classes
+
+    def _slots_kept(self, n: int) -> NDArray[np.int64]:
+        """Return the slots in use, the n most promising ones where they are more."""
+        owner = self.stream.owner
+        used = np.flatnonzero(owner >= 0)
+        if len(used) > n:
+            sums, number, link = (getattr(self.stream, name)[owner[used]] for name in ("sums", "number", "link"))
+            promise = np.array([self._lost(one) for one in sums])
+            is_inner = link[:, st.FEATURE] >= 0
+            promise[is_inner] = -1.0 / (1.0 + number[is_inner, st.SEEN_WEIGHT])
+            used = used[np.lexsort((owner[used], -promise))[:n]]
+        return np.sort(used)
+
+    def _lost(self, sums: NDArray[np.float64]) -> float:
+        """Return what rows of these sums lose by the answer of their leaf."""
+        if self.n_classes:
+            return float(sums.sum() - sums.max())
+        return float(sums[2] - sums[1] * sums[1] / sums[0]) if sums[0] > 0 else 0.0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the statistics that nodes have, and not the room for those of more."""
+        stream, used = self.stream, np.flatnonzero(self.stream.owner >= 0)
+        parts = {name: getattr(stream, name)[used] for name in _BY_SLOT}
+        m = int(stream.used[st.NEXT_NODE])
+        parts |= {name: getattr(stream, name)[:m] for name in ("link", "number", "sums")}
+        at = np.append(used, -1) if self.options.drift == "handled" else slice(None)
+        windows = [part[at] for part in self.windows]
+        own = vars(self) | {"stream": None, "windows": None}
+        sizes = len(stream.link), len(stream.owner)
+        return {"own": own, "parts": parts, "slots": used, "windows": windows, "used": stream.used, "sizes": sizes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled, and make room for more."""
+        vars(self).update(state["own"])
+        parts, slots, (n_nodes, n_slots) = state["parts"], state["slots"], state["sizes"]
+        stream = Stream.new(n_nodes, n_slots, self.n_classes or 3, self.n_classes, self.n_levels)
+        for name in _BY_SLOT:
+            getattr(stream, name)[slots] = parts[name]
+        for name in ("link", "number", "sums"):
+            getattr(stream, name)[: len(parts[name])] = parts[name]
+        free = np.setdiff1d(np.arange(n_slots), slots)[::-1]
+        stream.free[: len(free)] = free
+        stream.used[:] = state["used"]
+        self.windows = Windows.new(self._n_windows(n_slots))
+        at = np.append(slots, -1) if self.options.drift == "handled" else slice(None)
+        for part, before in zip(self.windows, state["windows"], strict=True):
+            part[at] = before
+        self.stream = stream
 
     def trees(self, places: list[NDArray[np.int64] | None] | None = None, classes: Any = None) -> Trees:
         """Return the tree as Trees.

@@ -1,16 +1,23 @@
 """Trees of streams: when they split, what they say, and that blocks of rows are no matter."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
-from strategies import same_trees
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import streams as naive
+from strategies import examples, same_trees
 
 from dtnumba import IncrementalTreeClassifier, IncrementalTreeRegressor
+from dtnumba.criteria.contract import resolve_criterion
+from dtnumba.growth.hoeffding import stream_tree
 from dtnumba.growth.hoeffding.best_tests import hoeffding_bound
 from dtnumba.growth.hoeffding.drift import Windows, see_loss
 from dtnumba.growth.hoeffding.points import see_value
 from dtnumba.growth.hoeffding.stream import N_POINTS
+from dtnumba.growth.hoeffding.stream_tree import StreamOptions, StreamTree
 
 
 def stream(n, seed=0):
@@ -109,3 +116,123 @@ def test_sums_up_to_a_point_are_exact():
     assert n == N_POINTS
     assert (np.diff(points) > 0).all()
     assert np.cumsum(mass[:, 0]).tolist() == [(values <= point).sum() for point in points]
+
+
+def program(data, n_classes):
+    """Rows of a number, a number of many values and levels, some missing, whose labels follow one of the columns."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
+    n = data.draw(st.integers(1, 150))
+    X = np.stack([rng.integers(0, 5, n), rng.normal(size=n).round(2), rng.integers(0, 3, n)], axis=1).astype(float)
+    X[:, :2][rng.random((n, 2)) < 0.05] = np.nan
+    by = np.where(np.arange(n) < n * data.draw(st.sampled_from([0.4, 1.0])), X[:, 0] > 2, X[:, 2] > 0)
+    y = np.where(rng.random(n) < 0.9, by, ~by).astype(float)
+    y = y + (X[:, 2] == 1) if n_classes == 3 else y
+    return X, y if n_classes else np.where(y > 0, 3.25, -1.0) + rng.integers(0, 4, n) / 4
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 0])
+@pytest.mark.parametrize("reconsider", [True, False])
+@given(data=st.data())
+@examples(25)
+def test_trees_are_those_of_the_definition(n_classes, reconsider, data):
+    X, y = program(data, n_classes)
+    delta, tie, grace = (data.draw(st.sampled_from(some)) for some in ([1e-7, 0.05, 0.5], [0.0, 0.05, 0.3], [1, 5, 20]))
+    weight = data.draw(st.sampled_from([1.0, 2.0]))
+    depth = data.draw(st.sampled_from([1, 2, 1000]))
+    criterion = resolve_criterion("entropy" if n_classes else "squared_error", "classes" if n_classes else "numbers", 9.0)
+    options = StreamOptions(delta=delta, tie_threshold=tie, grace_period=grace, reconsider=reconsider, max_depth=depth)
+    found = StreamTree(np.array([0, 0, 3]), n_classes, criterion, options)
+    cut = data.draw(st.integers(0, len(X)))
+    for rows in (slice(cut), slice(cut, None)):
+        found.learn(X[rows], y[rows], np.full(len(X), weight)[rows])
+    wanted = naive.Tree(
+        [0, 0, 3], n_classes, delta=delta, tie=tie, grace=grace, reconsider=reconsider, max_depth=depth
+    )
+    for row, own in zip(X, y, strict=True):
+        wanted.learn(row.tolist(), float(own), weight)
+    trees, nodes = found.trees(), wanted.nodes()
+    assert trees.feature.tolist() == [-1 if node.column is None else node.column for node in nodes]
+    cuts = [math.nan if node.threshold is None else node.threshold for node in nodes]
+    np.testing.assert_array_equal(trees.threshold, cuts)
+    np.testing.assert_allclose(trees.weight, [wanted.weight(node.sums) for node in nodes])
+    assert found.stream.used[3] == wanted.replaced
+
+
+def bounded(n, max_bytes, **params):
+    X, y = stream(n, seed=5)
+    y = (X[:, 0] * 8).astype(int) % 2 ^ (X[:, 1] > 0.5)
+    model = IncrementalTreeClassifier(
+        approximate=True, criterion="entropy", grace_period=20, delta=0.1, max_bytes=max_bytes, **params
+    )
+    return model.partial_fit(X, y), X, y
+
+
+@pytest.mark.parametrize("reconsider", [True, False])
+def test_memory_is_bounded_and_the_least_promising_nodes_go_without(reconsider):
+    """Without a bound the same stream has many more nodes that split."""
+    large, X, y = bounded(6000, 1 << 26, reconsider=reconsider)
+    small, _, _ = bounded(6000, 60_000, reconsider=reconsider)
+    assert large.n_idle_leaves_ == 0
+    assert small.n_idle_leaves_ > 0
+    assert 3 < small.n_nodes_ < large.n_nodes_
+    tree = small._stream
+    arrays = [*tree.stream[3:9], tree.stream.link, tree.stream.number, tree.stream.sums]
+    assert sum(part.nbytes for part in arrays[:6]) <= 60_000
+    assert small.score(X, y) > 0.6
+    seen, owner = tree.stream.link[:, 3], tree.stream.owner
+    held = np.flatnonzero(owner >= 0)
+    assert seen[owner[held]].tolist() == held.tolist()
+    lost = [tree._lost(sums) for sums in tree.stream.sums[owner[held]]]
+    idle = [node for node in tree._order() if tree.stream.link[node, 0] < 0 and seen[node] < 0]
+    promises = [tree._lost(tree.stream.sums[node]) for node in idle]
+    assert min(promises) <= max(lost)  # those that promise most are watched
+
+
+def test_nodes_are_bounded_too(monkeypatch):
+    """Nodes that were replaced make room for others, wherever blocks of rows begin."""
+    monkeypatch.setattr(stream_tree, "_LEAST_NODES", 9)
+    monkeypatch.setattr(stream_tree, "_SHARE_OF_SLOTS", 1.0)
+    whole, X, y = bounded(4000, 1 << 20, drift="handled")
+    assert whole._stream.stream.used[5] > 0
+    assert 3 < whole.n_nodes_ <= 9
+    parts = IncrementalTreeClassifier(**whole.get_params())
+    for first in range(0, 4000, 500):
+        parts.partial_fit(X[first : first + 500], y[first : first + 500])
+    assert same_trees(whole.trees_, parts.trees_)
+
+
+@pytest.mark.parametrize("params", [{}, {"drift": "handled"}, {"drift": "shown", "reconsider": False}])
+def test_blocks_of_rows_are_no_matter_where_memory_is_full(params):
+    whole, X, y = bounded(4000, 60_000, **params)
+    parts = IncrementalTreeClassifier(**whole.get_params())
+    for first, last in ((0, 3), (3, 1700), (1700, 3999), (3999, 4000)):
+        parts.partial_fit(X[first:last], y[first:last])
+        parts = pickle.loads(pickle.dumps(parts))  # noqa: S301  our own bytes
+    assert same_trees(whole.trees_, parts.trees_)
+    assert whole.drifts_.tolist() == parts.drifts_.tolist()
+    assert np.array_equal(whole.predict_proba(X[:300]), parts.predict_proba(X[:300]))
+    assert len(pickle.dumps(whole)) < 200_000
+
+
+def test_a_new_class_takes_room_from_the_least_promising():
+    model, X, y = bounded(3000, 60_000)
+    n_slots = len(model._stream.stream.owner)
+    model.partial_fit(X[:400], np.where(X[:400, 1] > 0.9, 7, y[:400]))
+    stream_ = model._stream.stream
+    assert len(stream_.owner) < n_slots
+    held = np.flatnonzero(stream_.owner >= 0)
+    assert stream_.link[stream_.owner[held], 3].tolist() == held.tolist()
+    assert stream_.used[1] + len(held) == len(stream_.owner)
+    assert model.classes_.tolist() == [0, 1, 7]
+
+
+def test_drift_is_shown_and_nothing_is_done_about_it():
+    X, y = stream(6000)
+    y[3000:] = 1 - y[3000:]
+    shown = IncrementalTreeClassifier(approximate=True, drift="shown", reconsider=False).partial_fit(X, y)
+    ignored = IncrementalTreeClassifier(approximate=True, reconsider=False).partial_fit(X, y)
+    assert same_trees(shown.trees_, ignored.trees_)
+    assert 3000 <= shown.drifts_[0] < 3100
+    assert ignored.drifts_.tolist() == []
+    with pytest.raises(AttributeError, match="drifts_"):
+        IncrementalTreeClassifier().partial_fit(X[:50], y[:50]).drifts_  # noqa: B018
