@@ -87,7 +87,9 @@ class Tree:
 
     def learn(self, row, y, weight=1.0):
         """Learn a row."""
-        own = [weight * (k == y) for k in range(self.n_classes)] if self.n_classes else [weight, weight * y, weight * y * y]
+        own = [weight, weight * y, weight * y * y]
+        if self.n_classes:
+            own = [weight * (k == y) for k in range(self.n_classes)]
         path, node = [self.root], self.root
         while node.children:
             node = node.children[self.side(node, row)]
@@ -111,7 +113,7 @@ class Tree:
         return int(value) if node.threshold is None else int(value > node.threshold)
 
     def consider(self, node):
-        """Split a leaf, or replace the test of a node, where chance does not explain the gain; return whether replaced."""
+        """Split a leaf, or replace a node's test, where chance does not explain the gain; return whether replaced."""
         if not node.children and node.depth >= self.max_depth:
             return False
         found = self.tests(node)

@@ -71,7 +71,7 @@ class StreamTree:
         """Return for how many nodes there may be statistics."""
         sizes = int((n_levels == 0).sum()), int(n_levels.sum()), n_classes or 3, n_classes
         each = bytes_of_slot(*sizes, watched=self.options.drift == "handled")
-        return min(max(int(self.options.max_bytes * _SHARE_OF_SLOTS) // each, 1), _MOST_SLOTS)
+        return min(max(int(self.options.max_bytes * _SHARE_OF_SLOTS) // int(each), 1), _MOST_SLOTS)
 
     def _n_windows(self, n_slots: int) -> int:
         """Return how many windows there are: one for each slot, and the last for the tree."""
@@ -82,8 +82,7 @@ class StreamTree:
         """How many leaves have no statistics, for want of memory, and do not split."""
         order = self._order()
         is_leaf = self.stream.link[order, st.FEATURE] < 0
-        n: int = np.count_nonzero(is_leaf & (self.stream.link[order, st.SEEN_AT] < 0))
-        return n
+        return int(np.count_nonzero(is_leaf & (self.stream.link[order, st.SEEN_AT] < 0)))
 
     def learn(
         self, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64] | None
