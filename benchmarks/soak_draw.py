@@ -213,6 +213,8 @@ def drawn_case(kind, seed, *, small):
             if draw.random() < 0.6:
                 X[draw.random(n) < draw.choice([0.02, 0.3, 0.9]), f] = np.nan
     weight = _weight(draw, n, kind.weight)
+    if weight is not None and kind.name.startswith("MARS"):
+        X[(weight == 0)[:, None] & np.isinf(X)] = 0  # a fit does not look at what predict refuses
     y = _target(draw, n, p, signal, kind.target)
     case = Case(kind, seed, X, y, weight, tuple(levels))
     return replace(case, parameters=_of_table(draw, case))

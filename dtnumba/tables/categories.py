@@ -6,23 +6,17 @@ All three answer the same two questions about column j: whether it is read as ca
 from __future__ import annotations
 
 import copy
-from collections import defaultdict
-from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from dtnumba.tables.category_codes import (
-    as_values,
+    MetValues,
     changed,
     encode,
-    is_text,
     learn,
     mixed,
-    numbered,
-    present,
     shown,
-    sorting,
 )
 from dtnumba.tables.columns import CATEGORY, NUMBER, SPELLED_NUMBER, ArrayColumn, Column, refusal
 
@@ -252,68 +246,6 @@ class KnownLevels:
         return floats
 
 
-class _Met:
-    """The values of a column so far, numbered in the order in which they came."""
-
-    def __init__(self) -> None:
-        self.number: defaultdict[Any, int] = defaultdict(count().__next__)
-        self.order: list[Any] | None = None  # of the dtype, while all batches have the same one
-        self.is_ordered = False
-        self.n_batches = 0
-
-    def see(self, coded: CodedColumn, name: object) -> NDArray[Any]:
-        """Take a batch in; return the number of each row's value."""
-        at = present(coded)
-        values = coded.values[at].tolist()
-        known = next(iter(self.number), None)
-        if values and self.number and is_text(values[0]) != is_text(known):
-            raise mixed(name, known, values[0])
-        order = coded.values.tolist() if coded.has_order else None
-        if self.n_batches == 0:
-            self.order, self.is_ordered = order, coded.is_ordered
-        elif order != self.order or coded.is_ordered != self.is_ordered:
-            if self.is_ordered or coded.is_ordered:
-                raise ValueError(
-                    f"column {name!r} has ordered categories, and they are not those of the batches before: give every "
-                    "batch the same dtype"
-                )
-            self.order = None
-        self.n_batches += 1
-        return numbered(coded, at, np.array([self.number[value] for value in values], np.int64))
-
-    def copied(self) -> _Met:
-        """Return the same, to meet others without this one."""
-        other = copy.copy(self)
-        other.number = defaultdict(count(len(self.number)).__next__, self.number)
-        return other
-
-    def stored(self) -> dict[str, Any]:
-        """Return what was met, as values of a file."""
-        order = None if self.order is None else as_values(self.order, len(self.order))
-        return {"met": as_values(self.number, len(self.number)), "order": order, "is_ordered": bool(self.is_ordered)}
-
-    @classmethod
-    def of_stored(cls, stored: dict[str, Any]) -> _Met:
-        """Return what was stored."""
-        met = cls()
-        for value in stored["met"].tolist():
-            met.number[value]
-        met.order = None if stored["order"] is None else stored["order"].tolist()
-        met.is_ordered, met.n_batches = stored["is_ordered"], 1
-        return met
-
-    def levels(self, name: object) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return the levels in their order, and for each number which level it is."""
-        values = as_values(self.number, len(self.number))
-        if self.order is None:
-            at = sorting(values, name)
-        else:
-            at = np.array([self.number[value] for value in self.order if value in self.number], np.int64)
-        place = np.empty(len(at))
-        place[at] = np.arange(len(at))
-        return values[at], place
-
-
 class GatheredLevels(Choice):
     """Over batches: each value gets a number when it is first met, and ``finish`` says which level it is in the end."""
 
@@ -323,7 +255,7 @@ class GatheredLevels(Choice):
     def __init__(self, wanted: Any, caller: str) -> None:
         super().__init__(wanted, caller)
         self._names: list[Any] = []
-        self._met: list[_Met | None] = []
+        self._met: list[MetValues | None] = []
         self._number: list[Any] = []  # one that a column held, which is no category then
 
     def begin(self, n_features: int, names: NDArray[np.object_] | None) -> None:
@@ -357,7 +289,7 @@ class GatheredLevels(Choice):
             if value is not None:
                 raise mixed(column.name, self._number[j], value)
             return False
-        self._met[j] = _Met()
+        self._met[j] = MetValues()
         return True
 
     def numbers(self, j: int, column: Column) -> NDArray[Any]:
@@ -368,8 +300,7 @@ class GatheredLevels(Choice):
 
     def copied(self) -> GatheredLevels:
         """Return the same, to meet others without this one."""
-        other = copy.copy(self)
-        met = [None if one is None else one.copied() for one in self._met]
+        other, met = copy.copy(self), [None if one is None else one.copied() for one in self._met]
         vars(other).update(_names=list(self._names), _number=list(self._number), _met=met)
         return other
 
@@ -389,7 +320,7 @@ class GatheredLevels(Choice):
         """Have met what was stored."""
         self._names = list(range(len(stored)))
         self._number = [one.get("number") for one in stored]
-        self._met = [None if "number" in one else _Met.of_stored(one) for one in stored]
+        self._met = [None if "number" in one else MetValues.of_stored(one) for one in stored]
 
     def join(self, shown: Sequence[tuple[Any, CodedColumn | None, Any]]) -> None:
         """Take in a batch that somebody else has seen: of each column its name, its categories or None, a number."""
@@ -399,7 +330,7 @@ class GatheredLevels(Choice):
             if coded is not None:
                 if known is not None and len(coded.codes):
                     raise mixed(name, known, coded.values[coded.codes[0]])
-                met = self._met[j] = met or _Met()
+                met = self._met[j] = met or MetValues()
                 met.see(coded, name)
             elif number is not None and met is not None and met.number:
                 raise mixed(name, next(iter(met.number)), number)

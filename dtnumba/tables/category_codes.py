@@ -8,6 +8,7 @@ equal to a number.
 
 from __future__ import annotations
 
+import copy
 import reprlib
 import weakref
 from collections import defaultdict
@@ -230,3 +231,65 @@ def changed(name: object, value: object, before: str) -> ValueError:
         f"column {name!r} holds {shown(value)}, which is {kind_of(value)}, and {before}: pass the column as it was in "
         "fit, or fit again"
     )
+
+
+class MetValues:
+    """The values of a column so far, numbered in the order in which they came."""
+
+    def __init__(self) -> None:
+        self.number: defaultdict[Any, int] = defaultdict(count().__next__)
+        self.order: list[Any] | None = None  # of the dtype, while all batches have the same one
+        self.is_ordered = False
+        self.n_batches = 0
+
+    def see(self, coded: CodedColumn, name: object) -> NDArray[Any]:
+        """Take a batch in; return the number of each row's value."""
+        at = present(coded)
+        values = coded.values[at].tolist()
+        known = next(iter(self.number), None)
+        if values and self.number and is_text(values[0]) != is_text(known):
+            raise mixed(name, known, values[0])
+        order = coded.values.tolist() if coded.has_order else None
+        if self.n_batches == 0:
+            self.order, self.is_ordered = order, coded.is_ordered
+        elif order != self.order or coded.is_ordered != self.is_ordered:
+            if self.is_ordered or coded.is_ordered:
+                raise ValueError(
+                    f"column {name!r} has ordered categories, and they are not those of the batches before: give every "
+                    "batch the same dtype"
+                )
+            self.order = None
+        self.n_batches += 1
+        return numbered(coded, at, np.array([self.number[value] for value in values], np.int64))
+
+    def copied(self) -> MetValues:
+        """Return the same, to meet others without this one."""
+        other = copy.copy(self)
+        other.number = defaultdict(count(len(self.number)).__next__, self.number)
+        return other
+
+    def stored(self) -> dict[str, Any]:
+        """Return what was met, as values of a file."""
+        order = None if self.order is None else as_values(self.order, len(self.order))
+        return {"met": as_values(self.number, len(self.number)), "order": order, "is_ordered": bool(self.is_ordered)}
+
+    @classmethod
+    def of_stored(cls, stored: dict[str, Any]) -> MetValues:
+        """Return what was stored."""
+        met = cls()
+        for value in stored["met"].tolist():
+            met.number[value]
+        met.order = None if stored["order"] is None else stored["order"].tolist()
+        met.is_ordered, met.n_batches = stored["is_ordered"], 1
+        return met
+
+    def levels(self, name: object) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the levels in their order, and for each number which level it is."""
+        values = as_values(self.number, len(self.number))
+        if self.order is None:
+            at = sorting(values, name)
+        else:
+            at = np.array([self.number[value] for value in self.order if value in self.number], np.int64)
+        place = np.empty(len(at))
+        place[at] = np.arange(len(at))
+        return values[at], place

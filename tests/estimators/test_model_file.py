@@ -21,7 +21,7 @@ from hypothesis.extra.numpy import arrays
 
 import dtnumba
 from dtnumba import ModelFileError, criteria, load, pruners
-from dtnumba.estimators.incremental.held_rows import RowsKept
+from dtnumba.estimators.incremental.held_rows import HeldRows
 from dtnumba.estimators.model_file import LEARNERS
 from dtnumba.model_files import container, few_rows
 from dtnumba.prediction.forest_view import ForestView
@@ -155,7 +155,7 @@ def same(one, other):
         return same(one.get_state(), other.get_state())
     if isinstance(one, (RuleList, SparseValues)):
         return same(one.__reduce__()[1], other.__reduce__()[1])
-    if isinstance(one, RowsKept):
+    if isinstance(one, HeldRows):
         return same(one.stored(), other.stored())
     if isinstance(one, (LeastCost, pruners.Pruner)):
         return same(vars(one), vars(other))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dtnumba.trees.layout import last_children
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -22,7 +24,7 @@ class ReplacedSplit(NamedTuple):
     n_seen, n_held : int
         How many rows had come by then, and how many were held.
     depth, n_samples : int
-        Where the node stands, and how many rows it had before.
+        Where the node stands, and how many rows it had before; -1 where a compact file did not hold it.
     feature, threshold : int and float
         The test before; the threshold is NaN where the test is of a category.
     by_feature, by_threshold : int and float
@@ -46,6 +48,8 @@ def replaced_splits(before: Trees, after: Trees, n_seen: int, n_held: int) -> li
     Below a node that tests another column there is nothing to compare.
     """
     found: list[ReplacedSplit] = []
+    is_counted = len(before.n_samples) == before.n_nodes
+    last = last_children(before), last_children(after)
     old = new = np.zeros(1, np.int64)
     depth = 0
     while len(old):
@@ -57,9 +61,10 @@ def replaced_splits(before: Trees, after: Trees, n_seen: int, n_held: int) -> li
         for i in np.flatnonzero(~is_same_column | is_moved):
             a, b = int(old[i]), int(new[i])
             test = int(before.feature[a]), float(before.threshold[a]), int(after.feature[b]), float(after.threshold[b])
-            found.append(ReplacedSplit(n_seen, n_held, depth, int(before.n_samples[a]), *test))
-        n_children = before.right[old] - before.left[old] + 1
-        goes_on = is_same_column & (n_children == after.right[new] - after.left[new] + 1)
+            n_samples = int(before.n_samples[a]) if is_counted else -1
+            found.append(ReplacedSplit(n_seen, n_held, depth, n_samples, *test))
+        n_children = last[0][old] - before.left[old] + 1
+        goes_on = is_same_column & (n_children == last[1][new] - after.left[new] + 1)
         old, new = _children(before, after, old[goes_on], new[goes_on], n_children[goes_on])
         depth += 1
     return found
