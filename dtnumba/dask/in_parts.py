@@ -42,6 +42,8 @@ _AT_ONCE = 2  # blocks
 def obstacle(model: Any, rows: RowsInParts) -> str:
     """Return what a forest asks for that this way of growing does not offer; empty where there is nothing."""
     columns = rows.columns
+    if not hasattr(model, "_tree_class"):
+        return "a single tree"
     asked = {
         "numbers as a target": columns.target.kind != "classes",
         "several outputs": len(columns.target.sizes) > 1,
