@@ -35,7 +35,7 @@ class PairNodes(NamedTuple):
         at = (first + node) << _TWO
         word, weights = self.words[at], self.weights
         x, other = float(flat[base + (word & _COLUMN)]), float(flat[base + ((word >> _SECOND) & _COLUMN)])
-        total = weights[at + _TWO] * x + weights[at + _THREE] * other
+        total = float(weights[at + _TWO]) * x + float(weights[at + _THREE]) * other
         return (word >> _CHILD) + np.uint64(total <= weights[at + _ONE])
 
     def step(self, first, node, flat, base):
@@ -46,8 +46,8 @@ class PairNodes(NamedTuple):
         if column != second:
             stand_in = (first + node) << _ONE
             is_missing = x != x and other != other
-            x = weights[at + _TWO] * (x if x == x else self.stand_ins[stand_in])
-            x += weights[at + _THREE] * (other if other == other else self.stand_ins[stand_in + _ONE])
+            x = float(weights[at + _TWO]) * (x if x == x else float(self.stand_ins[stand_in]))
+            x += float(weights[at + _THREE]) * (other if other == other else float(self.stand_ins[stand_in + _ONE]))
             x = np.nan if is_missing else x
         goes_left = x <= weights[at + _ONE] if x == x else (word & _MISSING_LEFT) != 0
         return (word >> _CHILD) + np.uint64(goes_left)
@@ -62,7 +62,8 @@ class PairNodes(NamedTuple):
 
 def fit_into_pairs(trees, n_features):
     """Tell whether all sums of trees have two terms, and nothing else is to be known of a test."""
-    return n_features <= 1 << COLUMN_BITS and not len(trees.level) and np.diff(trees.linear.start).max() <= 2
+    n_terms = np.diff(trees.linear.start)
+    return n_features <= 1 << COLUMN_BITS and not len(trees.level) and bool(((n_terms == 0) | (n_terms == 2)).all())
 
 
 def pair_nodes(flat, at, trees):
