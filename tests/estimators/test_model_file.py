@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from strategies import interpreted_only
 
 import dtnumba
 from dtnumba import ModelFileError, criteria, load, pruners
@@ -117,7 +118,13 @@ CASES = {
     "RuleSetClassifier": [({}, X, Y), ({"resolve": "confidence", "select": None}, MIXED, Y)],
 }
 DERIVED = {"_by_row"}  # what a model makes again of the rest where it is asked for it
-MODELS = [pytest.param(name, i, id=f"{name}-{i}") for name, cases in CASES.items() for i in range(len(cases))]
+# Their kernels are compiled once, by their first case.
+SLOW = ("DecisionGraph", "Oblique", "Optimal")
+MODELS = [
+    pytest.param(name, i, id=f"{name}-{i}", marks=interpreted_only if i and name.startswith(SLOW) else [])
+    for name, cases in CASES.items()
+    for i in range(len(cases))
+]
 
 
 def made(name, i):

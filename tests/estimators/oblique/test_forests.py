@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from naive import binary as naive
-from strategies import same_trees
+from strategies import interpreted_only, same_trees
 
 from dtnumba import ObliqueForestClassifier, ObliqueForestRegressor, RandomForestClassifier, load
 from dtnumba.prediction import forest_view
@@ -63,6 +63,7 @@ def test_rows_that_a_tree_did_not_draw_are_asked():
     assert model.oob_score_ > 0.5
 
 
+@interpreted_only
 def test_categories_go_beside_sums():
     mixed = np.where(np.isnan(X), 0.0, X)
     mixed[:, 2] = generator.integers(0, 5, N)

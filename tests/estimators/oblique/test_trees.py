@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from strategies import interpreted_only
 
 from dtnumba import (
     DecisionTreeClassifier,
@@ -154,6 +155,7 @@ def test_every_pruner_makes_a_legal_tree_no_larger(name):
     assert smaller.predict(X).shape == Y.shape
 
 
+@interpreted_only
 def test_a_size_may_be_chosen_by_folds_and_growth_stopped_early():
     by_folds = ObliqueTreeClassifier(search="lda", max_leaf_nodes="cv", random_state=0, n_jobs=1).fit(X, Y)
     early = ObliqueTreeClassifier(search="lda", validation_fraction=0.3, random_state=0, n_jobs=1).fit(X, Y)
@@ -178,6 +180,7 @@ def test_a_sparse_table_is_searched_like_a_dense_one():
     assert np.array_equal(one.predict_proba(dense), other.predict_proba(dense))
 
 
+@interpreted_only
 def test_several_outputs_share_their_sums():
     both = np.stack([Y == "high", np.nan_to_num(Z) > 0.5], axis=1)
     model = ObliqueTreeClassifier(search="soft_entropy", max_depth=2, n_jobs=1).fit(X, both)
@@ -197,6 +200,7 @@ def test_costs_and_weights_of_classes_count():
     assert counts[2] < counts[0]
 
 
+@interpreted_only
 def test_one_sum_tells_more_than_one_column():
     single = DecisionTreeClassifier(max_depth=1, n_jobs=1).fit(X, Y)
     slanted = ObliqueTreeClassifier(search="soft_entropy", max_depth=1, n_jobs=1).fit(X, Y)
