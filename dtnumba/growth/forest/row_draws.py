@@ -49,6 +49,23 @@ def _all_once(sampling, counts):
         counts[sampling.kept[i]] = 1
 
 
+@inline
+def _sample_rows(sampling, tree, counts, halt):
+    """Write how often a tree draws each row: once each where it draws none."""
+    key, start, total = rng.mix(sampling.keys[0], tree), np.int64(0), np.int64(0)
+    for i in range(len(counts)):
+        counts[i] = 0
+    while start < len(sampling.kept) and halt[0] == 0:
+        stop = min(start + _ROWS, len(sampling.kept))
+        for i in range(start, stop):
+            n = draws_of(sampling, key, i)
+            counts[sampling.kept[i]] = n
+            total += n
+        start = stop
+    if total == 0:
+        _all_once(sampling, counts)
+
+
 @kernel_type
 class ByRow(NamedTuple):
     """Every row draws for itself, all alike."""
@@ -60,18 +77,7 @@ class ByRow(NamedTuple):
     chances: np.ndarray  # float64: of no draw, of at most one, two ...
 
     def sample(self, tree, counts, totals, halt):
-        key, start, total = rng.mix(self.keys[0], tree), np.int64(0), np.int64(0)
-        for i in range(len(counts)):
-            counts[i] = 0
-        while start < len(self.kept) and halt[0] == 0:
-            stop = min(start + _ROWS, len(self.kept))
-            for i in range(start, stop):
-                n = draws_of(self, key, i)
-                counts[self.kept[i]] = n
-                total += n
-            start = stop
-        if total == 0:
-            _all_once(self, counts)
+        _sample_rows(self, tree, counts, halt)
 
     def draws_of(self, key, i):
         u, n = rng.uniform(rng.mix(key, self.row_keys[i])), np.int64(0)
@@ -92,18 +98,7 @@ class WeightedByRow(NamedTuple):
     none: np.ndarray  # (k,) float64: the chance that the last part of a mean draws none
 
     def sample(self, tree, counts, totals, halt):
-        key, start, total = rng.mix(self.keys[0], tree), np.int64(0), np.int64(0)
-        for i in range(len(counts)):
-            counts[i] = 0
-        while start < len(self.kept) and halt[0] == 0:
-            stop = min(start + _ROWS, len(self.kept))
-            for i in range(start, stop):
-                n = draws_of(self, key, i)
-                counts[self.kept[i]] = n
-                total += n
-            start = stop
-        if total == 0:
-            _all_once(self, counts)
+        _sample_rows(self, tree, counts, halt)
 
     def draws_of(self, key, i):
         own, n_parts = rng.mix(key, self.row_keys[i]), np.int64(self.means[i] / PART)
