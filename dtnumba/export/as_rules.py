@@ -117,7 +117,7 @@ def rules(model: Any, digits: int | None = 3) -> RulesText:
     """
     if isinstance(getattr(model, "rules_", None), list):
         return _of_sets(model, digits)
-    if hasattr(model, "soft_cuts_"):
+    if hasattr(model, "soft_cuts_") or len(getattr(model, "bayes_leaves_", ())):
         read(model)  # says why not
     if getattr(model, "trees_vote", False):
         raise ExportError(

@@ -224,7 +224,7 @@ def text(
 
         own = feature_names_of(feature_names, int(model.n_features_in_))
         return "\n".join(equations(model, own, 7)) + "\n"
-    found = read(model, says_soft=style == "c50", sums=style != "c50")
+    found = read(model, says_soft=style == "c50", sums=style != "c50", says_rows=True)
     if isinstance(found, ReadVoters):
         if style == "c50":
             from dtnumba.export.text_styles.c50_summary import rules_in_style

@@ -38,6 +38,10 @@ _NO_SUMS = "it tests a sum over several columns, which this format cannot say"
 _HAVE_SUMS = "fit it with max_terms=1, or write it by export.text, python, json, c, sql or onnx"
 
 
+_BY_BAYES = "it answers by naive Bayes, and this format can say the share of each class among the rows of a leaf alone"
+_BY_ROWS = "learn the stream with leaf_prediction='majority', or save the model and ask it itself"
+
+
 def refuse(format_: str, nodes: Any, reason: str, remedy: str) -> None:
     """Raise ExportError where there are nodes that a format cannot express."""
     found = np.atleast_1d(nodes)
@@ -116,7 +120,7 @@ class ReadRules(NamedTuple):
 
 
 def read(
-    model: Any, row_type: str = "float64", *, says_soft: bool = False, sums: bool = False
+    model: Any, row_type: str = "float64", *, says_soft: bool = False, sums: bool = False, says_rows: bool = False
 ) -> ReadTrees | ReadRules | ReadVoters:
     """Return a fitted model as exporters read it.
 
@@ -131,6 +135,8 @@ def read(
         Whether the caller itself says of rows near soft cuts (C5.0's) that they go both ways.
     sums : bool
         Whether the format can say a test of a sum over several columns.
+    says_rows : bool
+        Whether the format shows the rows of leaves, and answers nobody: then leaves may answer by more than these.
 
     """
     if not hasattr(model, "check_fitted") or not hasattr(type(model), "predict"):
@@ -155,6 +161,8 @@ def read(
             f"{type(model).__name__} is a sum of {len(model.splines_.coefficients)} terms, which this format has no "
             "nodes for; write it by export.text, python, c, sql, json or onnx, and draw it by plot.terms"
         )
+    if not says_rows:
+        refuse(type(model).__name__, getattr(model, "bayes_leaves_", []), _BY_BAYES, _BY_ROWS)
     if not hasattr(model, "trees_"):
         raise ExportError(f"model={model!r}: has neither trees nor rules")
     if model.trees_.has_sums and not sums:
@@ -163,12 +171,14 @@ def read(
     return _read_trees(model, bits)
 
 
-def read_trees(model: Any, format_: str, row_type: str = "float64", *, sums: bool = False) -> ReadTrees:
+def read_trees(
+    model: Any, format_: str, row_type: str = "float64", *, sums: bool = False, says_rows: bool = False
+) -> ReadTrees:
     """Return a fitted model of trees; ExportError where it is one of rules."""
     from dtnumba.export.languages.voters import refuse_voting_rules
 
     refuse_voting_rules(model, format_)
-    found = read(model, row_type, sums=sums)
+    found = read(model, row_type, sums=sums, says_rows=says_rows)
     if isinstance(found, ReadRules):
         raise ExportError(
             f"{format_}: the {len(found.rules.label)} rules of {type(model).__name__} are asked in turn, which this "

@@ -57,7 +57,7 @@ def only_trees(model: Any, what: str) -> ReadTrees:
             f"{what}: {type(model).__name__} is a list of rules and has no nodes to draw; print(export.rules(model)) "
             "shows them, or pass the tree that they were made of"
         )
-    found = read_trees(model, what)
+    found = read_trees(model, what, says_rows=True)
     if found.trees.is_compact:
         model.refuse_compact(what)
     return found

@@ -24,6 +24,8 @@ import dtnumba
 from dtnumba import ModelFileError, criteria, load, pruners
 from dtnumba.estimators.incremental.held_rows import HeldRows
 from dtnumba.estimators.model_file import LEARNERS
+from dtnumba.growth.hoeffding import stored_stream
+from dtnumba.growth.hoeffding.stream_tree import StreamTree
 from dtnumba.model_files import container, few_rows
 from dtnumba.prediction.forest_view import ForestView
 from dtnumba.prediction.tree_view import TreeView
@@ -36,6 +38,7 @@ X[::7, 1] = np.nan
 Z = X[:, 0] + np.nan_to_num(X[:, 1]) * X[:, 2]
 Y = np.array(["low", "middle", "high"])[np.digitize(Z, [-0.5, 0.5])]
 MIXED = np.array([[["red", "blue", "green", None][int(a * 10) % 4], b, c] for a, b, c in X[:, [3, 0, 2]]], object)
+STREAM = {"approximate": True, "grace_period": 5, "delta": 0.5, "tie_threshold": 0.3}
 FEW = {"n_estimators": 4, "random_state": 3}
 # A way to make each learner: parameters, table, target.
 CASES = {
@@ -81,8 +84,15 @@ CASES = {
         ({"restructure": "lazy", "max_depth": 3}, MIXED, Y),
         ({"max_leaf_nodes": "cv", "random_state": 0, "costs": [[0, 1, 2], [3, 0, 1], [2, 2, 0]]}, X, Y),
         ({}, X.astype(np.float32), np.stack([Y, Y == "low"], axis=1)),
+        (STREAM, X, Y),
+        (STREAM | {"drift": "handled", "criterion": "entropy", "max_bytes": 1 << 15}, MIXED, Y),
+        (STREAM | {"drift": "shown", "leaf_prediction": "majority", "max_depth": 1}, X, Y),
     ],
-    "IncrementalTreeRegressor": [({}, X, Z), ({"criterion": "absolute_error"}, MIXED, Z)],
+    "IncrementalTreeRegressor": [
+        ({}, X, Z),
+        ({"criterion": "absolute_error"}, MIXED, Z),
+        (STREAM, MIXED, Z),
+    ],
     "MARSClassifier": [
         ({"missing": "indicator", "max_degree": 2}, X, Y),
         ({"missing": "indicator", "class_weight": "balanced"}, MIXED, Y == "low"),
@@ -163,7 +173,10 @@ def same(one, other):
     if isinstance(one, (RuleList, SparseValues)):
         return same(one.__reduce__()[1], other.__reduce__()[1])
     if isinstance(one, HeldRows):
-        return same(one.stored(), other.stored())
+        of = HeldRows.stored_columns if one.slots is None else HeldRows.stored
+        return same(of(one), of(other))
+    if isinstance(one, StreamTree):
+        return same(stored_stream.stored(one), stored_stream.stored(other))
     if isinstance(one, (LeastCost, pruners.Pruner)):
         return same(vars(one), vars(other))
     return one == other or one != one

@@ -268,13 +268,18 @@ class HeldRows:
         assert self.slots is not None
         order = self.in_order()
         weight = self.slots.weight[order]
-        return {
+        return self.stored_columns() | {
             "values": np.array(self.slots.values[order], order="C"),
             "outcome": np.array(self.slots.outcome[order], order="C"),
             "weight": None if (weight == 1.0).all() else weight,
             "ids": self.slots.ids[order],
-            "n_seen": self.n_seen,
             "history": np.array(self.history, np.float64).reshape(-1, len(ReplacedSplit._fields)),
+        }
+
+    def stored_columns(self) -> dict[str, Any]:
+        """Return what is known of columns and classes, whether rows are held or not."""
+        return {
+            "n_seen": self.n_seen,
             "bits": self._bits,
             "columns": self._gathered.stored(),
             "labels": [known.labels for known in self._classes],
@@ -283,14 +288,17 @@ class HeldRows:
 
     @classmethod
     def of_stored(cls, caller: str, categorical_features: Any, names: Any, stored: dict[str, Any]) -> HeldRows:
-        """Return rows that were stored."""
+        """Return rows that were stored, or what ``stored_columns`` says."""
         rows = cls(caller, categorical_features)
-        values, outcome = stored["values"], stored["outcome"]
         rows.names, rows.n_seen, rows._bits = names, stored["n_seen"], stored["bits"]
-        rows._shape = values.shape[1], outcome.shape[1]
         rows._gathered.restore(stored["columns"])
         rows._classes = [_NO_LABELS.with_others(labels)[0] for labels in stored["labels"]]
         rows.announced = stored["announced"]
+        if "values" not in stored:
+            rows._shape = len(stored["columns"]), 1
+            return rows
+        values, outcome = stored["values"], stored["outcome"]
+        rows._shape = values.shape[1], outcome.shape[1]
         kinds = int, int, int, int, int, float, int, float
         rows.history = [
             ReplacedSplit._make(kind(value) for kind, value in zip(kinds, one, strict=True))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.estimators.incremental.history import ReplacedSplit
+from dtnumba.growth.hoeffding.stored_stream import is_stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 def are_rows(stored: Any, learned: Any) -> bool:
     """Tell whether what a file says of rows is what ``stored`` says of some; the file may lie."""
+    if isinstance(stored, dict) and "stream" in stored:
+        return _are_of_stream(stored, learned)
     if not isinstance(stored, dict) or set(stored) != _STORED:
         return False
     values, outcome, weight, ids = (stored[name] for name in ("values", "outcome", "weight", "ids"))
@@ -29,7 +32,25 @@ def are_rows(stored: Any, learned: Any) -> bool:
     return bool(fits and is_outcome and ("classes_" in learned) == bool(stored["labels"]))
 
 
-_STORED = {"values", "outcome", "weight", "ids", "n_seen", "history", "bits", "columns", "labels", "announced"}
+_COLUMNS = {"n_seen", "bits", "columns", "labels", "announced"}
+_STORED = _COLUMNS | {"values", "outcome", "weight", "ids", "history"}
+
+
+def _are_of_stream(stored: Any, learned: Any) -> bool:
+    """Tell whether this is what is known of the columns and classes of a stream, and its tree one of these."""
+    if set(stored) != _COLUMNS | {"stream"} or learned["n_outputs_"] != 1:
+        return False
+    no_values = np.empty((0, learned["n_features_in_"]))
+    no_outcome = np.empty((0, 1), np.int64 if "classes_" in learned else np.float64)
+    fits = type(stored["n_seen"]) is int and 0 <= stored["n_seen"] < 1 << 62
+    fits = fits and _are_columns(stored["columns"], no_values) and _are_labels(stored, no_outcome, 1)
+    if not fits or ("classes_" in learned) != bool(stored["labels"]):
+        return False
+    n_classes = len(stored["labels"][0]) if stored["labels"] else 0
+    if n_classes and n_classes != learned["n_classes_"]:
+        return False
+    n_levels = np.array([max(1, len(one["met"])) if "met" in one else 0 for one in stored["columns"]], np.int64)
+    return is_stream(stored["stream"], n_levels, n_classes)
 
 
 def _is_history(value: Any) -> bool:

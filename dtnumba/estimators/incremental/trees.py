@@ -15,9 +15,12 @@ from dtnumba.estimators.decision_tree import DecisionTree, DecisionTreeClassifie
 from dtnumba.estimators.incremental.follow import Follower, label_lists
 from dtnumba.estimators.incremental.held_rows import HeldRows
 from dtnumba.estimators.incremental.streams import (
+    known_stream,
     learned_stream,
+    predictor_of_stream,
     refuse_of_batches,
     settled_stream,
+    stored_stream,
     stream_shares,
 )
 
@@ -26,12 +29,14 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from dtnumba.estimators.incremental.history import ReplacedSplit
+    from dtnumba.estimators.rule_set import RuleSetClassifier
+    from dtnumba.prediction.row_predictor import RowPredictor
 
 
 # What is learned of the rows held, once somebody asks
 _LEARNED = (
     *("tree_", "classes_", "n_classes_", "n_outputs_", "categories_", "max_features_", "max_leaf_nodes_", "cv_errors_"),
-    *("_rule", "_class_order"),
+    *("_rule", "_class_order", "_bayes_leaves"),
 )
 
 
@@ -203,12 +208,9 @@ class IncrementalTree(DecisionTree):
         return super().__getstate__()
 
     def stored(self) -> dict[str, Any]:
-        """Return what a file holds: with the rows, so that a loaded model goes on."""
+        """Return what a file holds: with the rows, or what the tree of a stream saw, so that a loaded model goes on."""
         if "_stream" in vars(self):
-            raise TypeError(
-                f"save: this {type(self).__name__} follows a stream (approximate=True), which a file cannot hold: "
-                "pickle it"
-            )
+            return vars(self) | {"_rows": stored_stream(self)}
         return vars(self) | {"_rows": vars(self)["_held_rows"].stored()}
 
     def take_stored(self, learned: dict[str, Any]) -> None:
@@ -217,6 +219,8 @@ class IncrementalTree(DecisionTree):
         held = HeldRows.of_stored(type(self).__name__, self.categorical_features, names, rows)
         held.shown, learned["_held_rows"] = learned["tree_"], held
         vars(self).update(learned)
+        if "stream" in rows:
+            vars(self).update(known_stream(self, held, rows))
 
     def __copy__(self) -> Self:
         """Copy the rows, too: a copy changes by itself."""
@@ -355,19 +359,39 @@ class IncrementalTreeClassifier(IncrementalTree, IncrementalParams, DecisionTree
 
     _batch = DecisionTreeClassifier
 
+    @property
+    def bayes_leaves_(self) -> NDArray[np.int64]:
+        """Ids of the leaves that answer by naive Bayes, of the tree of a stream; what ``tree_`` says is their rows."""
+        found: NDArray[np.int64] | None = vars(self.check_fitted()).get("_bayes_leaves")
+        return np.empty(0, np.int64) if found is None else found
+
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
         """Return the share of each class in every row's leaf; of a stream's tree, as its leaves answer."""
-        if not self.approximate:
+        if len(self.bayes_leaves_) == 0:
             return super().predict_proba(X)
-        return stream_shares(self.check_fitted(), self.table_of(X))
+        return stream_shares(self, self.table_of(X))
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
         """Return the label of every row."""
-        if not self.approximate:
+        if len(self.bayes_leaves_) == 0:
             return super().predict(X)
-        shares = self.predict_proba(X)
-        labels: NDArray[Any] = self.classes_[shares.argmax(axis=1)]
+        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return labels
+
+    def compile_predictor(self) -> RowPredictor:
+        """Return a function ``p(row, out=None)`` that answers one row in microseconds, as ``predict_proba`` does."""
+        if len(self.bayes_leaves_) == 0:
+            return super().compile_predictor()
+        return predictor_of_stream(self)
+
+    def to_rules(self, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> RuleSetClassifier:
+        """Return the tree as rules; an error where leaves answer by naive Bayes."""
+        if len(self.bayes_leaves_):
+            raise ValueError(
+                f"to_rules: {len(self.bayes_leaves_)} leaves of this {type(self).__name__} answer by naive Bayes, "
+                "which no rule says; learn the stream with leaf_prediction='majority'"
+            )
+        return super().to_rules(X, y, sample_weight, **options)
 
 
 @documented

@@ -7,5 +7,6 @@ learn       rows one by one: down the tree, into what nodes saw, and on to split
 budget      which nodes keep statistics, where memory has no room for those of all
 answer      what leaves say: the commonest class, naive Bayes, or whichever was right more often
 stream_tree  from blocks of rows to Trees: room for nodes, levels and classes that come later
+stored_stream  a tree as plain arrays, for files, and whether such are one
 drift       whether a stream of errors has changed (adaptive windows)
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WAYS = {"majority": SAY_MAJORITY, "naive_bayes": SAY_BAYES, "adaptive": SAY_ADAPTIVE}
-_DEEPEST = 1000  # of a tree whose depth nothing limits
+DEEPEST = 1000  # of a tree whose depth nothing limits
 _DRIFT_DELTA = 0.002
 _SHARE_OF_SLOTS = 7 / 8  # of the memory; the rest is for nodes
 _BY_SLOT = ("n_points", "point", "mass", "moments", "level_mass", "owner")
@@ -32,7 +32,7 @@ class StreamOptions(NamedTuple):
     tie_threshold: float = 0.05
     grace_period: float = 200.0
     reconsider: bool = True
-    max_depth: int = _DEEPEST
+    max_depth: int = DEEPEST
     answers: str = "adaptive"
     drift: str = "ignored"
     max_bytes: int = 1 << 26
@@ -58,7 +58,7 @@ class StreamTree:
         self.criterion, self.options, self.n_classes = criterion, options, n_classes
         self.n_levels = np.asarray(n_levels, np.int64)
         n_sums = n_classes or 3
-        n_slots = self._n_slots(self.n_levels, n_classes)
+        n_slots = self.most_slots(options, self.n_levels, n_classes)
         self.stream = Stream.new(256, n_slots, n_sums, n_classes, self.n_levels)
         self.windows = Windows.new(self._n_windows(n_slots))
         slot = int(self.stream.free[n_slots - 1])
@@ -67,11 +67,12 @@ class StreamTree:
         self.drifts: list[int] = []
         self.n_seen = 0
 
-    def _n_slots(self, n_levels: NDArray[np.int64], n_classes: int) -> int:
+    @staticmethod
+    def most_slots(options: StreamOptions, n_levels: NDArray[np.int64], n_classes: int) -> int:
         """Return for how many nodes there may be statistics."""
         sizes = int((n_levels == 0).sum()), int(n_levels.sum()), n_classes or 3, n_classes
-        each = bytes_of_slot(*sizes, watched=self.options.drift == "handled")
-        return min(max(int(self.options.max_bytes * _SHARE_OF_SLOTS) // int(each), 1), _MOST_SLOTS)
+        each = bytes_of_slot(*sizes, watched=options.drift == "handled")
+        return min(max(int(options.max_bytes * _SHARE_OF_SLOTS) // int(each), 1), _MOST_SLOTS)
 
     def _n_windows(self, n_slots: int) -> int:
         """Return how many windows there are: one for each slot, and the last for the tree."""
@@ -91,7 +92,7 @@ class StreamTree:
         n, errors = len(X), np.zeros(len(X))
         n_sums, done = self.stream.sums.shape[1], 0
         options = self.options
-        depth = min(options.max_depth, _DEEPEST)
+        depth = min(options.max_depth, DEEPEST)
         max_nodes = max(int(options.max_bytes * (1.0 - _SHARE_OF_SLOTS)) // bytes_of_node(n_sums), _LEAST_NODES)
         drifted = np.zeros(0 if options.drift == "ignored" else n, np.uint8)
         while done < n:
@@ -133,12 +134,33 @@ class StreamTree:
         answer_rows(self.stream, X, WAYS[self.options.answers], out)
         return out
 
+    def bayes_leaves(self) -> NDArray[np.int64]:
+        """Return the leaves that answer by naive Bayes, by their numbers in ``trees``."""
+        if not self.n_classes:
+            return np.empty(0, np.int64)
+        order, way = self._order(), WAYS[self.options.answers]
+        link, number = self.stream.link[order], self.stream.number[order]
+        is_bayes = (link[:, st.FEATURE] < 0) & (link[:, st.SEEN_AT] >= 0) & (way != SAY_MAJORITY)
+        if way != SAY_BAYES:
+            is_bayes &= number[:, st.BY_BAYES] > number[:, st.BY_MAJORITY]
+        return np.flatnonzero(is_bayes)
+
+    def frozen(self) -> Stream:
+        """Return what answers rows, as it is now, without room for more."""
+        stream, m = self.stream, int(self.stream.used[st.NEXT_NODE])
+        used = np.flatnonzero(stream.owner >= 0)
+        parts = {name: getattr(stream, name)[used] for name in _BY_SLOT}
+        parts |= {name: getattr(stream, name)[:m].copy() for name in ("link", "number", "sums")}
+        parts["link"][parts["owner"], st.SEEN_AT] = np.arange(len(used))
+        frozen: Stream = stream._replace(**parts, free=stream.free[:0].copy(), used=stream.used.copy())
+        return frozen
+
     def _make_room(self, max_nodes: int) -> None:
         """Leave out nodes that nobody has any more, and see to room for as many again, as far as memory has it."""
         stream = self._kept()
         m = int(stream.used[st.NEXT_NODE])
         most = max(2, int(self.n_levels.max(initial=0)))
-        room = min(2 * m, max(max_nodes, m)) + most * (min(self.options.max_depth, _DEEPEST) + 2)
+        room = min(2 * m, max(max_nodes, m)) + most * (min(self.options.max_depth, DEEPEST) + 2)
         grown: dict[str, Any] = {}
         for name in ("link", "number", "sums"):
             old = getattr(stream, name)[:m]
@@ -183,7 +205,7 @@ class StreamTree:
         if n_classes == self.n_classes and (n_levels == self.n_levels).all():
             return
         old, n_sums = self.stream, n_classes or 3
-        n_slots = self._n_slots(n_levels, n_classes)
+        n_slots = self.most_slots(self.options, n_levels, n_classes)
         new = Stream.new(len(old.link), n_slots, n_sums, n_classes, n_levels)
         k, kept = old.sums.shape[1], self._slots_kept(n_slots)
         own = np.arange(len(kept))
