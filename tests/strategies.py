@@ -32,9 +32,14 @@ MECHANISMS = ("gini", "squared_error", "absolute_error")
 interpreted_only = pytest.mark.interpreted
 
 
-def compiled_where(criteria, shown=MECHANISMS):
-    """Return parameters of a test: all criteria interpreted, and compiled those shown so."""
-    return [name if name in shown else pytest.param(name, marks=interpreted_only) for name in criteria]
+def compiled_where(cases, shown=MECHANISMS):
+    """Return parameters of a test: all cases, such as criteria, interpreted, and compiled those shown so.
+
+    A case of several parameters is a tuple.
+    """
+    given = [case if isinstance(case, tuple) else (case,) for case in cases]
+    marks = [() if case in shown else interpreted_only for case in cases]
+    return [pytest.param(*values, marks=mark) for values, mark in zip(given, marks, strict=True)]
 
 
 def examples(most):
