@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from forests import counts_of, digest, long_work, table
-from strategies import interpreted_only
+from strategies import compiled_where, interpreted_only
 
 from dtnumba import (
     DecisionTreeClassifier,
@@ -48,38 +48,41 @@ def leaf_by_hand(trees, t, x):
     return node
 
 
+# Each is a kernel of its own or two, which take up to 10 s to compile.
 CASES = [
     (RandomForestClassifier, {}, "two"),
+    (ExtraTreesClassifier, {}, "two"),
+    (RandomForestRegressor, {"max_features": 2}, "number"),
     (RandomForestClassifier, {"max_bins": None, "criterion": "entropy"}, "three"),
+    (RandomForestRegressor, {"criterion": "absolute_error", "max_depth": 4}, "number"),
     (RandomForestClassifier, {"class_weight": "balanced_subsample"}, "three"),
     (RandomForestClassifier, {"replace": False, "max_samples": 0.5, "min_samples_leaf": 3}, "two"),
-    (ExtraTreesClassifier, {}, "two"),
     (ExtraTreesClassifier, {"bootstrap": True, "max_bins": None}, "three"),
-    (RandomForestRegressor, {"max_features": 2}, "number"),
-    (RandomForestRegressor, {"criterion": "absolute_error", "max_depth": 4}, "number"),
     (RandomForestRegressor, {"criterion": "poisson", "max_leaf_nodes": 20}, "counts"),
     (ExtraTreesRegressor, {"min_samples_leaf": 2}, "number"),
     (RandomForestRegressor, {}, "numbers"),
 ]
+COMPILED_CASES = CASES[:3]
 
 
 def data(kind):
-    X, two, three, z = table()
+    X, two, three, z = table(300 if COMPILED else 40)
     of = {"two": two, "three": three, "number": z, "counts": three + 1.0, "numbers": np.stack([z, z**2], axis=1)}
     return X, of[kind]
 
 
-@pytest.mark.parametrize(("family", "params", "kind"), CASES, ids=str)
+@pytest.mark.parametrize(("family", "params", "kind"), compiled_where(CASES, COMPILED_CASES), ids=str)
 def test_every_tree_is_what_its_sample_makes_it(family, params, kind):
     """Counts and weights of its root, and values of its leaves, by loops over the rows that it drew."""
     X, y = data(kind)
-    model = family(n_estimators=4, random_state=0, n_jobs=2, **params).fit(X, y)
+    n_trees = 4 if COMPILED else 2
+    model = family(n_estimators=n_trees, random_state=0, n_jobs=2, **params).fit(X, y)
     trees = check(model.trees_, X.shape[1])
-    assert trees.n_trees == 4
+    assert trees.n_trees == n_trees
     plain = params.keys().isdisjoint({"replace", "class_weight"})
-    leaves = np.array([[leaf_by_hand(trees, t, x) for t in range(4)] for x in X])
+    leaves = np.array([[leaf_by_hand(trees, t, x) for t in range(n_trees)] for x in X])
     assert np.array_equal(leaves - trees.root[:-1], model.apply(X))
-    for t in range(4):
+    for t in range(n_trees):
         counts = counts_of(model, len(X), t) if model.bootstrap else np.ones(len(X), int)
         root = trees.root[t]
         if not plain:
@@ -99,10 +102,10 @@ def test_every_tree_is_what_its_sample_makes_it(family, params, kind):
                 assert np.allclose(trees.value[leaf], mean, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("family", "params", "kind"), CASES, ids=str)
+@pytest.mark.parametrize(("family", "params", "kind"), compiled_where(CASES, COMPILED_CASES), ids=str)
 def test_predictions_are_the_mean_of_the_trees(family, params, kind):
     X, y = data(kind)
-    model = family(n_estimators=5, random_state=1, **params).fit(X, y)
+    model = family(n_estimators=5 if COMPILED else 2, random_state=1, **params).fit(X, y)
     leaves = model.apply(X) + model.trees_.root[:-1]
     mean = model.trees_.value[leaves].mean(axis=1)
     found = model.predict_proba(X) if hasattr(model, "classes_") else np.reshape(model.predict(X), mean.shape)
@@ -113,7 +116,7 @@ def test_predictions_are_the_mean_of_the_trees(family, params, kind):
     assert np.array_equal(parts, model.apply(X))
 
 
-@pytest.mark.parametrize(("family", "params", "kind"), CASES[:2] + CASES[4:5] + CASES[6:8], ids=str)
+@pytest.mark.parametrize(("family", "params", "kind"), compiled_where(CASES[:5], COMPILED_CASES), ids=str)
 def test_no_bit_depends_on_threads(family, params, kind):
     X, y = data(kind)
     oob = {"oob_score": True} if "bootstrap" not in params and family is not ExtraTreesClassifier else {}
@@ -121,13 +124,13 @@ def test_no_bit_depends_on_threads(family, params, kind):
     def bits(n_jobs):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # few trees: some rows are drawn by all
-            model = family(n_estimators=9, random_state=3, n_jobs=n_jobs, **params, **oob).fit(X, y)
+            model = family(n_estimators=9 if COMPILED else 3, random_state=3, n_jobs=n_jobs, **params, **oob).fit(X, y)
         left_out = [
             getattr(model, name) for name in ("oob_decision_function_", "oob_prediction_") if hasattr(model, name)
         ]
         return digest(*model.trees_, model.predict(X), model.feature_importances_, *left_out)
 
-    assert len({bits(n_jobs) for n_jobs in (1, 2, 3, 8)}) == 1
+    assert len({bits(n_jobs) for n_jobs in ((1, 2, 3, 8) if COMPILED else (1, 2))}) == 1
 
 
 def test_a_small_forest_grown_by_one_thread_is_the_same(monkeypatch):
@@ -159,18 +162,15 @@ def test_copied_subtrees_change_no_bit(monkeypatch):
 
 
 # Each number of classes up to eight, and each criterion, is a forest's kernel of its own, which takes 10 s to compile.
-COUNTED = [(2, "gini"), (3, "gini"), (8, "gini"), (9, "gini"), (0, "squared_error")]
-SHOWN_INTERPRETED = [
-    pytest.param(n_classes, criterion, marks=[pytest.mark.small, interpreted_only])
-    for n_classes, criterion in ((2, "entropy"), (3, "gain_ratio"))
-]
+COUNTED = [(2, "gini"), (3, "gini"), (9, "gini"), (0, "squared_error")]
+COUNTED_INTERPRETED = [(8, "gini"), (2, "entropy"), (3, "gain_ratio")]
 
 
-@pytest.mark.parametrize(("n_classes", "criterion"), [*COUNTED, *SHOWN_INTERPRETED])
+@pytest.mark.parametrize(("n_classes", "criterion"), compiled_where(COUNTED + COUNTED_INTERPRETED, COUNTED))
 @pytest.mark.parametrize("params", [{}, {"min_samples_leaf": 3}, {"min_weight_fraction_leaf": 0.02}], ids=str)
 def test_a_drawn_tree_is_the_tree_of_rows_that_weigh_as_often_as_drawn(n_classes, criterion, params):
     """Two classes, a few, many and numbers have ways of their own to count; a tree with weights has none of these."""
-    random, n = np.random.default_rng(n_classes), 400 if COMPILED else 80
+    random, n = np.random.default_rng(n_classes), 400 if COMPILED else 50
     X = random.integers(0, 40, (n, 4)).astype(float)
     X[random.random(X.shape) < 0.1] = np.nan
     X[:, 3] = X[:, 3] > 20
@@ -240,17 +240,18 @@ def test_out_of_bag_is_a_loop_over_the_trees_that_did_not_draw_a_row(family):
         assert model.oob_score_ == (expected[seen].argmax(axis=1) == y[seen]).mean()
 
 
+@interpreted_only
 def test_votes_are_counted_where_voting_is_hard():
-    X, _, three, _ = table()
+    X, _, three, _ = table(100)
     model = RandomForestClassifier(7, random_state=0, voting="hard", max_depth=3).fit(X, three)
     votes = np.stack([tree.predict(X) for tree in model.estimators_])
     shares = np.stack([(votes == k).mean(axis=0) for k in range(3)], axis=1)
     assert np.allclose(model.predict_proba(X), shares)
 
 
-@pytest.mark.parametrize("family", [*CLASSIFIERS, *REGRESSORS])
+@pytest.mark.parametrize("family", compiled_where(CLASSIFIERS + REGRESSORS, [RandomForestClassifier]))
 def test_a_forest_without_draws_is_one_tree_many_times(family):
-    X, two, _, z = table()
+    X, two, _, z = table(300 if COMPILED else 60)
     y = two if family in CLASSIFIERS else z
     single = DecisionTreeClassifier if family in CLASSIFIERS else DecisionTreeRegressor
     if family in {ExtraTreesClassifier, ExtraTreesRegressor}:
@@ -265,8 +266,9 @@ def test_a_forest_without_draws_is_one_tree_many_times(family):
         assert np.allclose(one.tree_.impurity, tree.tree_.impurity, atol=1e-12)
 
 
+@interpreted_only
 def test_weights_say_how_likely_a_row_is_drawn_or_what_it_counts():
-    X, y, _, _ = table()
+    X, y, _, _ = table(60)
     weight = np.where(np.arange(len(X)) % 3 == 0, 0.0, 1.0 + np.arange(len(X)) % 2)
     drawn = RandomForestClassifier(20, random_state=0).fit(X, y, weight)
     kept = weight > 0
@@ -296,7 +298,7 @@ def test_sparse_tables_grow_and_answer_like_dense_ones():
 def test_float32_rows_meet_thresholds_beyond_float32():
     """A forest of float64 columns whose thresholds no float32 holds."""
     X = np.array([[-1e300], [-1e299], [1.0], [1e299], [1e300]] * 8)
-    model = RandomForestClassifier(5, random_state=0).fit(X, np.arange(40) % 5)
+    model = RandomForestClassifier(5, random_state=0).fit(X, np.arange(40) % 5 % 2)
     rows = np.array([[-np.inf], [-3e38], [0.0], [3e38], [np.inf], [np.nan]], np.float32)
     assert np.array_equal(model.apply(rows), model.apply(rows.astype(np.float64)))
 
@@ -502,6 +504,7 @@ def test_illegal_parameters_are_named(params, words):
         RandomForestClassifier(**params).fit(X, y)
 
 
+@interpreted_only
 def test_trees_without_a_category_stand_beside_trees_with_one():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 6, 300), rng.normal(size=300)])
@@ -517,7 +520,7 @@ def test_trees_without_a_category_stand_beside_trees_with_one():
     np.testing.assert_allclose(forest.predict_proba(X), means, atol=1e-12)
 
 
-@pytest.mark.small
+@interpreted_only
 def test_weights_that_are_no_counts_weigh_random_cuts():
     """Interpreted, a weight that stands where rows are counted is too large for the column."""
     draw = np.random.default_rng(1)
