@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import early_stopping as naive_stopping
-from strategies import Sample, examples, fit, same_trees, samples
+from strategies import Sample, examples, fit, interpreted_only, same_trees, samples
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, RandomForestRegressor
 from dtnumba.trees.check import check
@@ -24,9 +24,17 @@ def cut_where_it_fails(whole, sample, level, *, classes):
     return cut_below(whole, p > level)
 
 
-@pytest.mark.parametrize("criterion", ["gini", "squared_error"])
-@pytest.mark.parametrize("params", [{}, {"max_bins": 255}], ids=["exact", "bins"])
-def test_growth_stops_at_the_first_split_that_chance_explains(criterion, params):
+# Each is two kernels of its own or more; of numbers those of the threads below are compiled.
+@pytest.mark.parametrize(
+    ("params", "criterion"),
+    [
+        pytest.param({}, "gini", id="exact-gini"),
+        pytest.param({}, "squared_error", id="exact-squared_error", marks=interpreted_only),
+        pytest.param({"max_bins": 255}, "gini", id="bins-gini", marks=interpreted_only),
+        pytest.param({"max_bins": 255}, "squared_error", id="bins-squared_error", marks=interpreted_only),
+    ],
+)
+def test_growth_stops_at_the_first_split_that_chance_explains(params, criterion):
     classes = criterion == "gini"
     kind = {"narrow": True} if classes else {"weight": ("whole", "real"), "dtypes": (np.float64,)}
 
@@ -47,6 +55,7 @@ def noisy(n=400, seed=0):
     return X, ((X[:, 0] > 0) ^ wrong).astype(int), X[:, 0] + np.abs(X[:, 1]) + rng.normal(size=n)
 
 
+@interpreted_only
 def test_of_several_outputs_one_must_pass_at_its_share_of_the_level():
     X, label, number = noisy(120)
     other = np.random.default_rng(1).integers(0, 3, 120)
@@ -62,19 +71,23 @@ def test_of_several_outputs_one_must_pass_at_its_share_of_the_level():
         assert same_trees(fit(sample, criterion, min_significance=0.01).trees_, expected)
 
 
-def test_forests_stop_as_trees_do_and_count_rows_as_often_as_they_were_drawn():
+@pytest.mark.parametrize(
+    "forest", [RandomForestClassifier, pytest.param(RandomForestRegressor, marks=interpreted_only)]
+)
+def test_forests_stop_as_trees_do_and_count_rows_as_often_as_they_were_drawn(forest):
     X, label, number = noisy(150)
-    for forest, y, classes in ((RandomForestClassifier, label, True), (RandomForestRegressor, number, False)):
-        params = {"random_state": 0, "n_estimators": 2, "max_features": 2}
-        whole, found = (forest(**params, **more).fit(X, y) for more in ({}, {"min_significance": 1e-3}))
-        assert found.estimators_[0].min_significance == 1e-3
-        for t, rows in enumerate(whole.estimators_samples_):
-            weight = np.bincount(rows, minlength=150).astype(float)
-            expected = cut_where_it_fails(one_tree(whole.trees_, t), Sample(X, y, weight), 1e-3, classes=classes)
-            assert 1 < expected.n_leaves < whole.trees_.n_leaves / 2
-            # Inner nodes of regression forests add up their children, so that cutting these moves a last bit.
-            assert same_trees(one_tree(found.trees_, t), expected, but=() if classes else ("value", "impurity"))
-            assert np.allclose(one_tree(found.trees_, t).value, expected.value, rtol=1e-12)
+    classes = forest is RandomForestClassifier
+    y = label if classes else number
+    params = {"random_state": 0, "n_estimators": 2, "max_features": 2}
+    whole, found = (forest(**params, **more).fit(X, y) for more in ({}, {"min_significance": 1e-3}))
+    assert found.estimators_[0].min_significance == 1e-3
+    for t, rows in enumerate(whole.estimators_samples_):
+        weight = np.bincount(rows, minlength=150).astype(float)
+        expected = cut_where_it_fails(one_tree(whole.trees_, t), Sample(X, y, weight), 1e-3, classes=classes)
+        assert 1 < expected.n_leaves < whole.trees_.n_leaves / 2
+        # Inner nodes of regression forests add up their children, so that cutting these moves a last bit.
+        assert same_trees(one_tree(found.trees_, t), expected, but=() if classes else ("value", "impurity"))
+        assert np.allclose(one_tree(found.trees_, t).value, expected.value, rtol=1e-12)
 
 
 def test_all_threads_together_stop_where_one_does():
