@@ -1,8 +1,11 @@
 """Corrected impurity: a column that tells nothing is worth nothing, however many values it has."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from forests import digest, table
+from strategies import compiled_where, interpreted_only
 
 from dtnumba import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from dtnumba.explain.corrected_impurity import with_permuted_copies
@@ -54,18 +57,19 @@ def test_noise_is_worth_nothing_whatever_its_values(family, params):
         (RandomForestClassifier, {"max_bins": None}),
         (ExtraTreesClassifier, {}),
         (RandomForestRegressor, {}),
-        (ExtraTreesRegressor, {"max_bins": None}),
+        pytest.param(ExtraTreesRegressor, {"max_bins": None}, marks=interpreted_only),
     ],
     ids=str,
 )
 def test_what_tells_something_is_found_and_the_trees_stay_as_they_are(family, params):
-    X, two, _, z = table()
+    X, two, _, z = table(300 if COMPILED else 80)
     y = z if family in {RandomForestRegressor, ExtraTreesRegressor} else two
-    model = family(30, random_state=0, importance="impurity_corrected", **params).fit(X, y)
+    n_trees = 30 if COMPILED else 6
+    model = family(n_trees, random_state=0, importance="impurity_corrected", **params).fit(X, y)
     found = model.feature_importances_
     assert found.argmax() == 3
     assert np.abs(found[[2, 4, 5]]).max() < 0.2 * found[3]
-    plain = family(30, random_state=0, **params).fit(X, y)
+    plain = family(n_trees, random_state=0, **params).fit(X, y)
     assert digest(*plain.trees_) == digest(*model.trees_)
 
 
@@ -110,19 +114,24 @@ def test_shadows_hold_the_columns_in_one_other_order(family, max_bins, monkeypat
         assert wide.splitter.n_codes[f] == wide.splitter.n_codes[f + 6]
 
 
+# More levels than a byte can number have codes of their own.
+CATEGORIES = list(product([RandomForestClassifier, ExtraTreesClassifier], [255, None], [6, 400]))
+
+
 @pytest.mark.small
-@pytest.mark.parametrize("n_levels", [6, 400])  # more than a byte can number have codes of their own
-@pytest.mark.parametrize("max_bins", [255, None])
-@pytest.mark.parametrize("family", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize(("family", "max_bins", "n_levels"), compiled_where(CATEGORIES, CATEGORIES[:1]))
 def test_categories_have_shadows_too(family, max_bins, n_levels):
-    if COMPILED and family is ExtraTreesClassifier:
-        pytest.skip("shown interpreted (test_legs.py), to save compiling")
     g = np.random.default_rng(0)
     n = 500
     X = np.column_stack([g.normal(size=n), g.integers(0, n_levels, n), g.integers(0, 6, n), g.normal(size=n)])
     y = np.isin(X[:, 2], [1, 4]) ^ (g.random(n) < 0.05)
     model = family(
-        10, random_state=0, categorical_features=[1, 2], max_bins=max_bins, importance="impurity_corrected", max_depth=4
+        10 if COMPILED else 5,
+        random_state=0,
+        categorical_features=[1, 2],
+        max_bins=max_bins,
+        importance="impurity_corrected",
+        max_depth=4,
     ).fit(X, y)
     found = model.feature_importances_
     assert found.argmax() == 2
