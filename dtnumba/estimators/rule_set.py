@@ -21,7 +21,7 @@ from dtnumba.estimators.bases.parameters import (
 from dtnumba.estimators.bases.rules import OfModelOrClass, RuleModel
 from dtnumba.estimators.c45 import MIN_GAP, C45Classifier
 from dtnumba.rules.layout import pack_rules
-from dtnumba.rules.paths import demand_tree, labelled_paths, outcomes_of
+from dtnumba.rules.paths import demand_tree, labelled_paths, outcomes_of, sums_of_paths
 from dtnumba.rules.simplify import Making, Sample, make_rules, numbers_of
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.categories import FROM_DTYPE
@@ -147,7 +147,8 @@ class RuleSetClassifier(RuleModel):
     def _made(self, tree: Any, sample: Sample, seed: int) -> Rules:
         """Return the paths of a fitted tree as rules, simplified by a sample of rows."""
         making = Making(self.select, float(self.confidence), self.min_significance, seed, n_workers(self.n_jobs))
-        return make_rules([(path.tests, path.k) for path in labelled_paths(tree)], sample, making, tree.trees_.cuts_at)
+        paths, trees = [(path.tests, path.k) for path in labelled_paths(tree)], tree.trees_
+        return make_rules(paths, sample, making, trees.cuts_at, sums_of_paths(trees))
 
     def from_paths(self, model: Any) -> Self:
         """Make rules of the paths of a fitted tree as they are, which say what it says of every row."""
@@ -168,7 +169,8 @@ class RuleSetClassifier(RuleModel):
         decided = node_values(trees)[nodes] * np.where(trees.weight[nodes] > 0, trees.weight[nodes], 1.0)[:, None]
         decided = np.vstack([decided, np.zeros_like(root)[None]])
         numbers["decided"] = decided
-        rules = pack_rules([list(path.tests) for path in paths], label, int(default), numbers, trees.cuts_at)
+        bodies = [list(path.tests) for path in paths]
+        rules = pack_rules(bodies, label, int(default), numbers, trees.cuts_at, sums_of_paths(trees))
         return self._learn_rules(rules, model.columns_seen, model.classes_)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from dtnumba.export.languages.voters import refuse_voting_rules
 from dtnumba.export.reading import ExportError, read
 from dtnumba.export.replay import AskedRows, Replies, known_rows
 from dtnumba.rules.layout import LEVELS, OUTSIDE, RANGE, Condition, as_asked, holds, merged
-from dtnumba.rules.paths import labelled_paths
+from dtnumba.rules.paths import labelled_paths, sums_of_paths
 from dtnumba.rules.text import Words, names_of, sentence
 from dtnumba.tables.cells import cells_of
 from dtnumba.tables.table import Table, read_table
+from dtnumba.trees.with_sums import n_sums_of, terms_of, with_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from dtnumba.tables.floats import AtFloats, Between
     from dtnumba.tables.table import Seen
     from dtnumba.trees.layout import Trees
+    from dtnumba.trees.linear import AxisTests, LinearTests
+
+_HELD = 256  # columns of rows that are held at once
 
 
 class Formula(str):
@@ -39,6 +44,8 @@ class Formula(str):
         The columns.
     cuts_at : Between or AtFloats
         Whether bounds lie between values of the table, as of Trees.
+    linear : LinearTests or AxisTests
+        The sums that are tested as columns behind these.
     columns, trees : Columns, Trees
         What it was made of.
     k : int
@@ -46,11 +53,12 @@ class Formula(str):
 
     """
 
-    __slots__ = ("bodies", "columns", "cuts_at", "k", "seen", "terms", "trees")
+    __slots__ = ("bodies", "columns", "cuts_at", "k", "linear", "seen", "terms", "trees")
     terms: tuple[tuple[str, ...], ...]
     bodies: list[list[Condition]]
     seen: Seen
     cuts_at: Between | AtFloats
+    linear: AxisTests | LinearTests
     columns: Columns
     k: int
     trees: Trees
@@ -65,13 +73,13 @@ class Formula(str):
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
         """Return for each row whether the formula holds; a missing value fails every test."""
-        table = X if type(X) is Table else read_table(X, "Formula", self.seen)
+        table = with_sums(X if type(X) is Table else read_table(X, "Formula", self.seen), self.linear)
         found = np.zeros(table.n_rows, bool)
-        columns = {j: table.column(j) for j in {test.feature for body in self.bodies for test in body}}
+        column = lru_cache(_HELD)(table.column)
         for body in self.bodies:
             is_in = np.ones(table.n_rows, bool)
             for test in as_asked(body, self.cuts_at, table.bits):
-                is_in &= holds(test, columns[test.feature])
+                is_in &= holds(test, column(test.feature))
             found |= is_in
         return found
 
@@ -123,14 +131,17 @@ def dnf(model: Any, class_: Any) -> Formula:
     levels: list[Any] = [None] * seen.n_features if seen.levels is None else list(seen.levels)
     bodies = [tuple(test._replace(missing=False) for test in path.tests) for path in paths]
     bodies, labels = _in_ranges(bodies, [path.k for path in paths])
-    space, terms = space_of(bodies, lambda j: 0 if levels[j] is None else len(levels[j]))
+    space, terms = space_of(bodies, lambda j: len(levels[j]))
     positive = [term for term, k in zip(terms, labels, strict=True) if k == wanted[0]]
     negative = [term for term, k in zip(terms, labels, strict=True) if k != wanted[0]]
     found = shortest(space, positive, negative)
     assert computes(space, found, positive, negative), "the formula is the tree"
-    words = Words(names_of(seen.n_features, seen.names), levels, None, model.trees_.cuts_at)
+    linear = sums_of_paths(model.trees_)
+    sums = [terms_of(linear, k) for k in range(n_sums_of(linear))]
+    words = Words(names_of(seen.n_features, seen.names), levels, None, model.trees_.cuts_at, sums)
     formula = _formula(space, found, seen, words)
-    formula.columns = read(model).columns._replace(row_types=(np.dtype(np.float64), np.dtype(np.float32)))
+    formula.linear = linear
+    formula.columns = read(model, sums=True).columns._replace(row_types=(np.dtype(np.float64), np.dtype(np.float32)))
     formula.k, formula.trees = wanted[0], model.trees_
     return formula
 

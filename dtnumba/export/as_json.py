@@ -26,7 +26,7 @@ from dtnumba.tables.labels import Labels, Values
 from dtnumba.tables.table import Seen, Table, read_table
 from dtnumba.trees.check import check
 from dtnumba.trees.layout import NO_SURROGATES, Surrogates, Trees
-from dtnumba.trees.linear import LinearTests
+from dtnumba.trees.linear import AXIS_TESTS, AxisTests, LinearTests
 from dtnumba.trees.sparse_rows import SparseValues
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ FORMAT, VERSION = "dtnumba", 1
 KINDS_OF_LEVELS = (str, bool, int, float)
 _NAMED = {"Infinity": np.inf, "-Infinity": -np.inf, None: np.nan}
 _OTHERS_OF_TREES = {"surrogates", "cuts_at", "adds_both", "policy", "value", "join", "linear"}
+_NO_COLUMNS = {"tests", "default", "linear"}  # of Rules
 _ENTRIES_OF_TREES = tuple(name for name in Trees._fields if name not in _OTHERS_OF_TREES)
 
 
@@ -76,7 +77,7 @@ def json(model: Any, indent: int | None = None) -> JsonText:
     ['low']
 
     """
-    found: Any = _read_splines(model) if hasattr(model, "splines_") else read(model, sums=True)
+    found: Any = _read_splines(model) if hasattr(model, "splines_") else read(model, sums=True, rule_sums=True)
     columns = found.columns
     for listed in (*columns.levels, *(columns.classes or ())):
         literals(listed or [], "json", KINDS_OF_LEVELS)
@@ -139,8 +140,14 @@ def _of_trees(trees: Trees) -> dict[str, Any]:
     more = {"policy": int(trees.policy), "surrogates": own if len(trees.surrogates.feature) else None}
     more |= {"adds_both": True} if trees.adds_both else {}
     more |= {"join": _array(trees.join)} if trees.is_graph else {}
-    more |= {"sums": {name: _array(own) for name, own in trees.linear._asdict().items()}} if trees.has_sums else {}
-    return {**found, "value": _of_value(trees.value), **more, "cuts_at": _cuts_at(trees.cuts_at)}
+    more |= {**_of_sums(trees.linear), "cuts_at": _cuts_at(trees.cuts_at)}
+    return {**found, "value": _of_value(trees.value), **more}
+
+
+def _of_sums(linear: AxisTests | LinearTests) -> dict[str, Any]:
+    if not isinstance(linear, LinearTests):
+        return {}
+    return {"sums": {name: _array(own) for name, own in linear._asdict().items()}}
 
 
 def _of_value(value: Any) -> dict[str, Any]:
@@ -151,10 +158,11 @@ def _of_value(value: Any) -> dict[str, Any]:
 
 
 def _of_rules(rules: Rules) -> dict[str, Any]:
-    names = [name for name in Rules._fields if name not in {"tests", "default"}]
+    names = [name for name in Rules._fields if name not in _NO_COLUMNS]
     found = {name: _array(getattr(rules, name)) for name in names}
     tests = {name: _array(getattr(rules.tests, name)) for name in Conditions._fields if name != "cuts_at"}
-    return {**found, "default": int(rules.default), "tests": {**tests, "cuts_at": _cuts_at(rules.cuts_at)}}
+    tests |= {"cuts_at": _cuts_at(rules.cuts_at)}
+    return {**found, "default": int(rules.default), "tests": tests, **_of_sums(rules.linear)}
 
 
 # Back
@@ -222,19 +230,25 @@ def _read_trees(given: dict[str, Any]) -> Trees:
     more: dict[str, Any] = {"policy": int(given["policy"]), "cuts_at": _read_cuts_at(given["cuts_at"])}
     more["adds_both"] = bool(given.get("adds_both", False))
     more |= {"join": _read_array(given["join"])} if "join" in given else {}
-    if "sums" in given:
-        more["linear"] = LinearTests(**{name: _read_array(own) for name, own in given["sums"].items()})
-    return Trees(**columns, value=_read_value(given["value"]), surrogates=surrogates, **more)
+    linear = _read_sums(given)
+    return Trees(**columns, value=_read_value(given["value"]), surrogates=surrogates, linear=linear, **more)
+
+
+def _read_sums(given: dict[str, Any]) -> AxisTests | LinearTests:
+    if "sums" not in given:
+        return AXIS_TESTS
+    return LinearTests(**{name: _read_array(own) for name, own in given["sums"].items()})
 
 
 def _read_rules(given: dict[str, Any]) -> Rules:
-    tests = dict(given["tests"])
-    cuts_at = _read_cuts_at(tests.pop("cuts_at"))
-    columns: dict[str, Any] = {name: _read_array(own) for name, own in tests.items()}
-    names = [name for name in Rules._fields if name not in {"tests", "default"}]
+    own = dict(given["tests"])
+    cuts_at = _read_cuts_at(own.pop("cuts_at"))
+    columns: dict[str, Any] = {name: _read_array(column) for name, column in own.items()}
+    names = [name for name in Rules._fields if name not in _NO_COLUMNS]
     parts: dict[str, Any] = {name: _read_array(given[name]) for name in names}
     parts["decided"] = parts["decided"].reshape(-1, len(parts["prior"]))
-    return Rules(tests=Conditions(**columns, cuts_at=cuts_at), default=int(given["default"]), **parts)
+    tests = Conditions(**columns, cuts_at=cuts_at)
+    return Rules(tests=tests, default=int(given["default"]), linear=_read_sums(given), **parts)
 
 
 class JsonModel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,11 @@ from dtnumba.rules.c50.votes import UNDECIDED
 from dtnumba.rules.layout import as_asked, holds
 from dtnumba.rules.text import Words, read_rules, word
 from dtnumba.rules.view import text_of_sets
-from dtnumba.tables.floats import BETWEEN_VALUES, bits_of
+from dtnumba.tables.cells import cells_of
+from dtnumba.tables.floats import BETWEEN_VALUES
+from dtnumba.tables.table import Table
 from dtnumba.trees.layout import BY_SHARE
+from dtnumba.trees.with_sums import sums_from, with_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
     from dtnumba.rules.text import Said
     from dtnumba.tables.floats import AtFloats, Between
     from dtnumba.trees.layout import Trees
+
+_HELD = 256  # columns of rows that are held at once
 
 
 class RulesText(ExportedText):
@@ -52,11 +58,12 @@ class RulesText(ExportedText):
 
     def _holding(self, said: Said, rows: AskedRows) -> Iterator[tuple[NDArray[np.bool_], int, dict[str, float]]]:
         """Yield of each rule for which rows it holds, its class and its numbers."""
-        bits, columns, classes = bits_of(rows.codes.dtype), np.asarray(rows.codes, np.float64), self._classes
+        table, classes = with_sums(Table.block(cells_of(rows.codes)), sums_from(list(said.sums))), self._classes
+        column = lru_cache(_HELD)(table.column)
         for body, label, numbers in zip(said.bodies, said.label, said.numbers, strict=True):
-            is_in = np.ones(len(columns), bool)
-            for test in as_asked(body, self.cuts_at, bits):
-                is_in &= holds(test, columns[:, test.feature])
+            is_in = np.ones(len(rows.codes), bool)
+            for test in as_asked(body, self.cuts_at, table.bits):
+                is_in &= holds(test, column(test.feature))
             yield is_in, classes.index(label), numbers
 
     def run(self, rows: AskedRows) -> Replies:
@@ -129,7 +136,7 @@ def rules(model: Any, digits: int | None = 3) -> RulesText:
         made = model.to_rules()
     if made is None:
         raise TypeError(f"model={model!r}: must be a fitted tree that says classes, or a model of rules")
-    text, found = RulesText(made.to_text(digits)), read(made)
+    text, found = RulesText(made.to_text(digits)), read(made, rule_sums=True)
     assert isinstance(found, ReadRules)
     text.columns = found.columns._replace(row_types=(np.dtype(np.float64), np.dtype(np.float32)))
     text.cuts_at, text.by_votes = made.rules_.arrays.cuts_at, found.by_votes

@@ -14,6 +14,7 @@ from dtnumba.trees.layout import BY_SHARE, LEAF, STAYS, last_children, n_entries
 from dtnumba.trees.linear import LinearTests, n_terms_of
 from dtnumba.trees.routing import as_asked
 from dtnumba.trees.sparse_rows import SparseValues
+from dtnumba.trees.with_sums import n_sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +121,13 @@ class ReadRules(NamedTuple):
 
 
 def read(
-    model: Any, row_type: str = "float64", *, says_soft: bool = False, sums: bool = False, says_rows: bool = False
+    model: Any,
+    row_type: str = "float64",
+    *,
+    says_soft: bool = False,
+    sums: bool = False,
+    rule_sums: bool = False,
+    says_rows: bool = False,
 ) -> ReadTrees | ReadRules | ReadVoters:
     """Return a fitted model as exporters read it.
 
@@ -135,6 +142,8 @@ def read(
         Whether the caller itself says of rows near soft cuts (C5.0's) that they go both ways.
     sums : bool
         Whether the format can say a test of a sum over several columns.
+    rule_sums : bool
+        Whether it can in rules, too.
     says_rows : bool
         Whether the format shows the rows of leaves, and answers nobody: then leaves may answer by more than these.
 
@@ -150,6 +159,11 @@ def read(
             from dtnumba.export.languages.voters import read_voters
 
             return read_voters(model, bits)
+        if n_sums_of(model.rules_.arrays.linear) and not rule_sums:
+            raise ExportError(
+                f"{type(model).__name__} has rules about sums over several columns, which this format does not say: "
+                "write them by export.rules or json, or export the tree that they are of"
+            )
         return _read_rules(model, bits)
     if hasattr(model, "soft_cuts_") and not says_soft:
         raise ExportError(

@@ -12,7 +12,7 @@ from dtnumba.export.reading import MAP, ReadRules, ReadTrees, kinds_of, read, us
 from dtnumba.tables.cells import cells_of
 from dtnumba.tables.table import Table
 from dtnumba.trees.layout import NO_SURROGATES, n_entries
-from dtnumba.trees.linear import LinearTests, n_terms_of
+from dtnumba.trees.linear import AXIS_TESTS, AxisTests, LinearTests, n_terms_of, sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,7 +144,7 @@ def verify(result: Any, model: Any, X: Any) -> Verified:
 
 def _read(model: Any, row_type: str) -> ReadsRows:
     if not hasattr(model, "splines_"):
-        return read(model, row_type, sums=True)
+        return read(model, row_type, sums=True, rule_sums=True)
     from dtnumba.export.splines.reading import read_splines
 
     return read_splines(model)
@@ -194,13 +194,15 @@ def _compare(result: Any, model: Any, rows: NDArray[Any], first: int) -> None:
 
 
 def known_rows(trees: Trees, codes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return the rows without missing values in tested columns, and without categories that a node has no child for."""
+    """Return the rows without missing values and sums, and without categories that a node has no child for."""
     used, own = used_columns(trees._replace(surrogates=NO_SURROGATES)), np.asarray(codes, np.float64)
     known = ~np.isnan(own[:, used]).any(axis=1)
     for node in np.flatnonzero(kinds_of(trees) == MAP).tolist():
         ways = trees.branch[trees.branch_start[node] : trees.branch_start[node + 1]]
         met = np.flatnonzero(ways >= 0)
         known &= np.isin(own[:, trees.feature[node]], met)
+    for node in np.flatnonzero(n_terms_of(trees.linear, trees.n_nodes)).tolist():
+        known &= ~np.isnan(sums_of(trees.linear, node, own))  # infinities may cancel each other
     return np.asarray(known)
 
 
@@ -250,19 +252,36 @@ def hard_rows(read_model: ReadsRows, codes: NDArray[np.float64]) -> NDArray[np.f
     holes[generator.random(holes.shape) < np.linspace(0.2, 1.0, len(holes))[:, None]] = np.nan
     holes[-1] = np.nan
     made = [rows, holes]
-    if isinstance(read_model, ReadTrees) and read_model.trees.has_sums:
-        made.append(_on_boundaries(read_model, np.concatenate([base, holes]), generator))
+    linear, pairs = _cuts_of_sums(read_model)
+    if isinstance(linear, LinearTests):
+        both = np.concatenate([base, holes])
+        is_level = [j for j, levels in enumerate(read_model.columns.levels) if levels is not None]
+        made += [_on_boundaries(linear, pairs, both, generator), _cancelling(base, is_level, generator)]
     return np.concatenate(made)
 
 
-def _on_boundaries(read_model: ReadTrees, base: NDArray[np.float64], generator: Any) -> NDArray[np.float64]:
+def _cuts_of_sums(read_model: ReadsRows) -> tuple[AxisTests | LinearTests, list[tuple[int, float]]]:
+    """Return the sums that a model tests, and pairs of one of these and a cut of it."""
+    if isinstance(read_model, ReadTrees):
+        trees = read_model.trees
+        nodes = np.flatnonzero(n_terms_of(trees.linear, trees.n_nodes))
+        return trees.linear, list(zip(nodes.tolist(), trees.threshold[nodes].tolist(), strict=True))
+    if not isinstance(read_model, ReadRules):
+        return AXIS_TESTS, []
+    tests, p = read_model.rules.tests, len(read_model.columns.names)
+    number, end = np.tile(tests.feature - p, 2), np.concatenate([tests.low, tests.high])
+    is_cut = (number >= 0) & np.isfinite(end)
+    return read_model.rules.linear, list(zip(number[is_cut].tolist(), end[is_cut].tolist(), strict=True))
+
+
+def _on_boundaries(
+    linear: LinearTests, cuts: list[tuple[int, float]], base: NDArray[np.float64], generator: Any
+) -> NDArray[np.float64]:
     """Return rows of which one value is such that a test of a sum just holds, or just does not."""
-    trees = read_model.trees
-    linear, found = trees.linear, []
-    assert isinstance(linear, LinearTests)
-    tests = np.flatnonzero(n_terms_of(linear, trees.n_nodes))
-    for node in _some(tests, _MOST_SUMS).tolist():
-        terms = slice(int(linear.start[node]), int(linear.start[node + 1]))
+    found = [base[:0]]
+    for which in _some(np.arange(len(cuts)), _MOST_SUMS).tolist():
+        k, cut = cuts[which]
+        terms = slice(int(linear.start[k]), int(linear.start[k + 1]))
         columns, weights = linear.column[terms], linear.weight[terms]
         rows = base[generator.integers(0, len(base), _OF_A_SUM)]
         at = generator.integers(0, len(columns), _OF_A_SUM)
@@ -270,21 +289,25 @@ def _on_boundaries(read_model: ReadTrees, base: NDArray[np.float64], generator: 
         known[np.arange(_OF_A_SUM), at] = 0.0
         with np.errstate(all="ignore"):
             parts = known * weights
-            value = (trees.threshold[node] - parts.sum(axis=1)) / weights[at]
-            largest = np.maximum(np.abs(parts).max(axis=1), abs(trees.threshold[node]))
+            value = (cut - parts.sum(axis=1)) / weights[at]
+            largest = np.maximum(np.abs(parts).max(axis=1), abs(cut))
             step = np.spacing(largest) / np.abs(weights[at])  # which the sum does not round away
         kept = np.flatnonzero(np.isfinite(value) & np.isfinite(step))
-        beside = [_beside(value[k] + step[k] * np.arange(-2.0, 3.0), _FEWEST) for k in kept.tolist()]
+        beside = [_beside(value[i] + step[i] * np.arange(-2.0, 3.0), _FEWEST) for i in kept.tolist()]
         n = [len(own) for own in beside]
         rows, at = np.repeat(rows[kept], n, axis=0), np.repeat(at[kept], n)
         rows[np.arange(len(rows)), columns[at]] = np.concatenate([*beside, np.empty(0)])
         found.append(rows)
-    wild = base[generator.integers(0, len(base), 2 * base.shape[1] + 4)]  # infinities that cancel each other
+    return np.concatenate(found)
+
+
+def _cancelling(base: NDArray[np.float64], is_level: list[int], generator: Any) -> NDArray[np.float64]:
+    """Return rows of infinities, which may cancel each other in sums."""
+    wild = base[generator.integers(0, len(base), 2 * base.shape[1] + 4)]
     chosen = generator.random(wild.shape) < 0.5
     wild[chosen] = np.where(generator.random(wild.shape) < 0.5, np.inf, -np.inf)[chosen]
-    is_level = [j for j, levels in enumerate(read_model.columns.levels) if levels is not None]
     wild[:, is_level] = np.nan
-    return np.concatenate([*found, wild])
+    return np.asarray(wild)
 
 
 def _some(values: NDArray[Any], most: int) -> NDArray[Any]:
@@ -306,6 +329,7 @@ def cuts_by_feature(read_model: ReadsRows) -> Iterator[tuple[int, NDArray[np.flo
         sets = [read_model.rules] if isinstance(read_model, ReadRules) else [own.rules for own in read_model.sets]
         feature = np.concatenate([own.tests.feature for own in (*sets, *sets)])
         cut = np.concatenate([*(own.tests.low for own in sets), *(own.tests.high for own in sets)])
+        feature = np.where(feature < len(read_model.columns.names), feature, -1)  # sums
     elif not isinstance(read_model, ReadTrees):
         feature, cut = read_model.knots()
     else:

@@ -18,7 +18,7 @@ from dtnumba.growth.forest.drawn_rows import Drawing
 from dtnumba.growth.forest.held_rows import RowsKept
 from dtnumba.model_files.container import is_count
 from dtnumba.model_files.stored_views import StoredForest, StoredTree
-from dtnumba.model_files.tree_columns import StoredTrees, dump_trees
+from dtnumba.model_files.tree_columns import StoredTrees, dump_sums, dump_trees, load_sums
 from dtnumba.model_files.values import NotStoredError
 from dtnumba.prediction.forest_view import ForestView
 from dtnumba.prediction.tree_view import TreeView
@@ -28,6 +28,8 @@ from dtnumba.rules.view import RuleList
 from dtnumba.tables.costs import LeastCost
 from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats
 from dtnumba.trees.hinges import Hinges, SplinePath, Splines, check_hinges
+from dtnumba.trees.linear import AXIS_TESTS, LinearTests
+from dtnumba.trees.with_sums import n_sums_of
 
 if TYPE_CHECKING:
     from dtnumba.model_files.values import Reader, Writer
@@ -86,6 +88,8 @@ def _dump_rules(given: RuleList, writer: Writer, name: str) -> dict[str, Any]:
     said |= {part: writer.value(f"{name}.{part}", getattr(rules, part)) for part in ("decided", "prior")}
     cuts_at = rules.cuts_at.bits if isinstance(rules.cuts_at, AtFloats) else None
     said |= {"cuts_at": writer.value(name, cuts_at), "names": writer.value(f"{name}.names", names)}
+    if isinstance(rules.linear, LinearTests):
+        said["linear"] = dump_sums(rules.linear, writer, name)
     listed = None if levels is None else list(levels)
     said |= {"levels": writer.value(f"{name}.levels", listed), "tuple_of_levels": isinstance(levels, tuple)}
     return said | {"classes": writer.value(f"{name}.classes", given.classes)}
@@ -102,11 +106,13 @@ def _load_rules(said: dict[str, Any], reader: Reader) -> RuleList:
         decided=reader.value(said["decided"]),
         prior=reader.value(said["prior"]),
         default=said["default"],
+        linear=load_sums(said["linear"], reader) if "linear" in said else AXIS_TESTS,
     )
     asked = ("names", "levels", "n_features", "classes")
     names, levels, n_features, classes = (reader.value(said[part]) for part in asked)
     reader.demand(is_count(n_features) and n_features > 0 and is_count(rules.default), "its rules are about no columns")
-    each = bits if isinstance(bits, tuple) and len(bits) == n_features else [64 if bits is None else bits]
+    n_columns = n_features + n_sums_of(rules.linear)
+    each = bits if isinstance(bits, tuple) and len(bits) == n_columns else [64 if bits is None else bits]
     reader.demand(all(type(one) is int and one in {16, 32, 64} for one in each), "its bounds are of no known floats")
     k = len(rules.prior)
     fits: Any = _is_real(rules.prior, (k,)) and _is_real(rules.decided, (rules.n_rules + 1, k))

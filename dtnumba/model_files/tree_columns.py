@@ -57,6 +57,19 @@ _OF_SUMS: dict[str, Any] = {
 _SPARSE: dict[str, Any] = {"start": np.int64, "column": np.int32, "number": np.float64}
 
 
+def dump_sums(linear: LinearTests, writer: Writer, name: str) -> dict[str, Any]:
+    """Write the terms of sums, and return what a file says of them."""
+    return {part: writer.column(f"{name}.linear.{part}", getattr(linear, part)) for part in _OF_SUMS}
+
+
+def load_sums(given: Any, reader: Reader) -> LinearTests:
+    """Return the terms of sums of a file; what tests them says whether they are in order."""
+    reader.demand(isinstance(given, dict), "its sums are none")
+    own = LinearTests(*(reader.column(given.get(part), dtype, (None,)) for part, dtype in _OF_SUMS.items()))
+    reader.demand(len(own.column) > 0, "its sums have no terms")
+    return own
+
+
 def dump_trees(trees: Trees, writer: Writer, name: str, n_classes: list[int]) -> dict[str, Any]:
     """Return Trees as the header says them, their columns stored; ``n_classes`` are those of each output, or 1."""
     is_inner = trees.feature != LEAF
@@ -98,8 +111,7 @@ def dump_trees(trees: Trees, writer: Writer, name: str, n_classes: list[int]) ->
             part: writer.column(f"{name}.surrogates.{part}", getattr(own, part)) for part in _OF_SURROGATES
         }
     if isinstance(trees.linear, LinearTests):
-        sums = trees.linear
-        said["linear"] = {part: writer.column(f"{name}.linear.{part}", getattr(sums, part)) for part in _OF_SUMS}
+        said["linear"] = dump_sums(trees.linear, writer, name)
     if isinstance(trees.cuts_at, AtFloats):
         said["cuts_at"] = writer.value(f"{name}.cuts_at", trees.cuts_at.bits)
     value: Any = trees.value
@@ -234,7 +246,7 @@ class StoredTrees:
         if "surrogates" in said:
             columns["surrogates"] = self._surrogates()
         if "linear" in said:
-            columns["linear"] = self._sums()
+            columns["linear"] = load_sums(said["linear"], self.reader)
         columns["cuts_at"] = _cuts_at(self.reader.value(said.get("cuts_at")), self.reader, self.n_features)
         policy: Any = said.get("policy")
         demand(type(policy) is int, "the policy of its missing values is not known")
@@ -335,13 +347,6 @@ class StoredTrees:
         demand(fits, "its surrogates do not belong to its nodes")
         within = bool(((own.feature >= 0) & (own.feature < self.n_features)).all())
         demand(within, "its surrogates test columns that it has not got")
-        return own
-
-    def _sums(self) -> LinearTests:
-        given, demand = self.said["linear"], self.reader.demand
-        demand(isinstance(given, dict), "its sums are none")
-        own = LinearTests(*(self.reader.column(given.get(part), dtype, (None,)) for part, dtype in _OF_SUMS.items()))
-        demand(len(own.column) > 0, "its sums have no terms")
         return own
 
     def sparse_values(self) -> SparseValues:

@@ -10,7 +10,8 @@ Invariants, tested by ``check`` and relied on everywhere:
 * a missing value holds where ``missing`` is 1, and fails every other test;
 * a feature is tested by LEVELS alone, or not by them at all;
 * rows are compared with bounds as with the thresholds of the trees that these stem from (``cuts_at``);
-* rows that no rule answers are of the class ``default``, of which the last row of ``decided`` tells.
+* rows that no rule answers are of the class ``default``, of which the last row of ``decided`` tells;
+* of a table of p columns, feature p + k is the sum k of ``linear``: a column of numbers (``trees.with_sums``).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between, Bits, compared
+from dtnumba.trees.linear import AXIS_TESTS, BY_TERM, AxisTests, LinearTests
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,6 +57,7 @@ class Rules(NamedTuple):
     decided: NDArray[np.float64]  # (r + 1, classes) weight of the rows that it answers first; the default's last
     prior: NDArray[np.float64]  # (classes,) share of each class among all rows
     default: int
+    linear: AxisTests | LinearTests = AXIS_TESTS  # the sums that are tested as columns
 
     @property
     def n_rules(self) -> int:
@@ -179,12 +182,13 @@ def pack_rules(
     default: int,
     numbers: dict[str, NDArray[np.float64]],
     cuts_at: Between | AtFloats = BETWEEN_VALUES,
+    linear: AxisTests | LinearTests = AXIS_TESTS,
 ) -> Rules:
     """Return rules as arrays, the tests of a rule merged; ``numbers`` are the other columns by name."""
     whole = [merged(body) for body in bodies]
     start = np.cumsum([0, *map(len, whole)]).astype(np.int64)
     tests = pack_tests([test for body in whole for test in body], cuts_at)
-    return Rules(start=start, tests=tests, label=label.astype(np.int32), default=int(default), **numbers)
+    return Rules(start, tests, label.astype(np.int32), default=int(default), linear=linear, **numbers)
 
 
 def body_of(rules: Rules, r: int) -> list[Condition]:
@@ -200,7 +204,8 @@ def check(rules: Rules, n_features: int) -> Rules:
     _demand(ascend, "start must ascend from 0 to the number of tests, a rule a step")
     whole = all(len(column) == t for column in tests[:5]) and all(len(one) == n for one in (rules.label, *rules[3:7]))
     _demand(whole, "columns must have an entry a test, or a rule")
-    _demand(((tests.feature >= 0) & (tests.feature < n_features)).all(), f"feature must be below {n_features}")
+    n_columns = n_features + _check_sums(rules.linear, n_features)
+    _demand(((tests.feature >= 0) & (tests.feature < n_columns)).all(), f"feature must be below {n_columns}")
     _demand(rules.decided.shape == (n + 1, rules.n_classes), "decided must have a row a rule, and the default's")
     labels = np.append(rules.label, rules.default)
     _demand(((labels >= 0) & (labels < rules.n_classes)).all(), "label and default must be classes")
@@ -214,6 +219,19 @@ def check(rules: Rules, n_features: int) -> Rules:
     mixed = np.intersect1d(tests.feature[is_levels], tests.feature[~is_levels])
     _demand(len(mixed) == 0, "a feature is tested by levels alone, or not by them at all")
     return rules
+
+
+def _check_sums(linear: AxisTests | LinearTests, n_features: int) -> int:
+    """Return how many sums there are."""
+    if not isinstance(linear, LinearTests):
+        return 0
+    start, n = linear.start, len(linear.column)
+    ascend = len(start) > 1 and start[0] == 0 and start[-1] == n and bool((np.diff(start) > 0).all())
+    _demand(ascend, "the terms of sums must ascend from 0 to their end, one a sum at least")
+    _demand(all(len(getattr(linear, name)) == n for name in BY_TERM), "every term of a sum has all its parts")
+    _demand(((linear.column >= 0) & (linear.column < n_features)).all(), f"sums must be of columns below {n_features}")
+    _demand(np.isfinite(linear.weight).all(), "weights of sums must be finite")
+    return len(start) - 1
 
 
 def _demand(holds: bool | np.bool_, rule: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from dtnumba.prediction.fractional import with_prior
 from dtnumba.rules.layout import LEVELS, OUTSIDE, RANGE, Condition
 from dtnumba.trees.layout import LEAF, STAYS, last_children, node_values
+from dtnumba.trees.with_sums import different_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.trees.layout import Trees
+    from dtnumba.trees.linear import AxisTests, LinearTests
 
 
 def outcomes_of(model: Any, shares: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -44,10 +46,14 @@ def demand_tree(model: Any) -> None:
 
 
 def labelled_paths(model: Any) -> list[LabelledPath]:
-    """Return for each leaf of a fitted tree, and each node at which missing values stay, its tests and its class."""
+    """Return for each leaf of a fitted tree, and each node at which missing values stay, its tests and its class.
+
+    Tests of sums are tests of columns behind those of the table (``sums_of_paths``).
+    """
     demand_tree(model)
     trees, levels = model.trees_, model.columns_seen.levels
-    paths = paths_of(trees, lambda j: 0 if levels is None or levels[j] is None else len(levels[j]))
+    n_features = model.columns_seen.n_features
+    paths = paths_of(trees, lambda j: 0 if levels is None or levels[j] is None else len(levels[j]), n_features)
     nodes = [path.node for path in paths]
     said = node_values(trees)
     if getattr(model, "adds_prior", False):
@@ -101,7 +107,12 @@ def _sent(trees: Trees) -> NDArray[np.float64]:
     return share
 
 
-def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
+def sums_of_paths(trees: Trees) -> AxisTests | LinearTests:
+    """Return the sums that the paths of a tree test as columns, in their order."""
+    return different_sums(trees.linear, trees.n_nodes)[1]
+
+
+def paths_of(trees: Trees, n_levels: Callable[[int], int], n_features: int) -> list[Path]:
     """Return the ways to the leaves of a tree, the first child's first.
 
     A row ends in the leaf whose tests hold for it, and in no other. Where missing values stay at a node, one more way
@@ -113,14 +124,12 @@ def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
         Of one tree.
     n_levels : function
         How many levels a feature has.
+    n_features : int
+        Columns of the table: tests of sums are of columns behind these.
 
     """
-    if trees.has_sums:
-        raise ValueError(
-            "rules test one column at a time, and this tree has tests of sums over several: fit it with max_terms=1, "
-            "or look at the tree itself (export.svg)"
-        )
     demand_few_paths(trees)
+    of_sum = different_sums(trees.linear, trees.n_nodes)[0]
     last, sent = last_children(trees), _sent(trees) if trees.is_graph else None
     found: list[Path] = []
     waiting: list[Path] = [Path(0, ())]
@@ -132,15 +141,12 @@ def paths_of(trees: Trees, n_levels: Callable[[int], int]) -> list[Path]:
             continue
         if trees.missing_left[node] == STAYS:
             found.append(Path(node, (*path.tests, _staying(trees, node, n_levels))))
-        children = range(int(last[node]), int(trees.left[node]) - 1, -1)
-        waiting += [
-            Path(
-                child,
-                (*path.tests, test_of(trees, node, child, n_levels)),
-                path.share if sent is None else path.share * float(sent[child]),
-            )
-            for child in children
-        ]
+        for child in range(int(last[node]), int(trees.left[node]) - 1, -1):
+            test = test_of(trees, node, child, n_levels)
+            if of_sum[node] >= 0:
+                test = test._replace(feature=n_features + int(of_sum[node]))
+            share = path.share if sent is None else path.share * float(sent[child])
+            waiting.append(Path(child, (*path.tests, test), share))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,16 +14,19 @@ from dtnumba.rules.order import TrainingRows, by_class, default_class, without_h
 from dtnumba.rules.row_bits import deletions_of, row_bits, unpacked_rows
 from dtnumba.rules.select_subset import covers_of, shortest_subsets
 from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between
+from dtnumba.trees.linear import AXIS_TESTS
+from dtnumba.trees.with_sums import with_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dtnumba.tables.table import Table
+    from dtnumba.trees.linear import AxisTests, LinearTests
 
 
 # Rules expected to err more often than this never answer (C4.5rules)
 MOST_ERRORS = 0.7
 LEVEL = 0.05
+_HELD = 256  # columns, and sums of them, that are held at once
 
 
 class Making(NamedTuple):
@@ -38,7 +42,7 @@ class Making(NamedTuple):
 class Sample(NamedTuple):
     """Rows with their classes."""
 
-    table: Table
+    table: Any  # Table, or TableWithSums
     code: NDArray[np.int64]
     weight: NDArray[np.float64] | None  # None where every row counts one
     n_classes: int
@@ -55,8 +59,10 @@ def make_rules(
     sample: Sample,
     making: Making,
     cuts_at: Between | AtFloats = BETWEEN_VALUES,
+    linear: AxisTests | LinearTests = AXIS_TESTS,
 ) -> Rules:
-    """Return rules for the paths of a tree and what their leaves say; ``cuts_at`` as of Trees."""
+    """Return rules for the paths of a tree and what their leaves say; ``cuts_at`` and ``linear`` as of Rules."""
+    sample = sample._replace(table=with_sums(sample.table, linear))
     if making.select is not None:
         # A missing value fails every test
         paths = [(tuple(test._replace(missing=False) for test in body), k) for body, k in paths]
@@ -72,7 +78,7 @@ def make_rules(
     else:
         found, default = _simplified(bodies, label, tests, passed, sample, making)
     whole = [[tests[t] for t in body] for body in found.tests]
-    return describe(whole, found.label, default, sample, making.confidence, cuts_at=cuts_at)
+    return describe(whole, found.label, default, sample, making.confidence, cuts_at=cuts_at)._replace(linear=linear)
 
 
 def _simplified(
@@ -173,14 +179,14 @@ def describe(
 ) -> Rules:
     """Return rules, in this order, with their coverage, confidence and lift on rows."""
     rows, n = sample.rows, len(sample.code)
-    columns = {j: sample.table.column(j) for j in {test.feature for body in bodies for test in body}}
+    column = lru_cache(_HELD)(sample.table.column)
     covered, correct = np.zeros(len(bodies)), np.zeros(len(bodies))
     decided = np.zeros((len(bodies) + 1, sample.n_classes))
     is_open = np.ones(n, bool)
     for r, body in enumerate(bodies):
         is_in = np.ones(n, bool)
         for test in as_asked(body, cuts_at, sample.table.bits):
-            is_in &= holds(test, columns[test.feature])
+            is_in &= holds(test, column(test.feature))
         covered[r] = rows.weight[is_in].sum()
         correct[r] = rows.weight[is_in & (rows.code == label[r])].sum()
         answered = is_in & is_open

@@ -2,7 +2,9 @@
 
 A rule is a line: ``if outlook is sunny and humidity <= 75.0 then play [covers 2, correct 2, ...]``; the last line,
 ``otherwise play``, is what answers where no rule holds. Words that are not plain names are written in double quotes.
-What stands in brackets may be left out, blank lines and lines that begin with # are skipped.
+What stands in brackets may be left out, blank lines and lines that begin with # are skipped. A sum over columns stands
+in the place of a column, each with its weight: ``0.5*length - 2.0*(width or 1.5) <= 3.0``, where a missing width counts
+as 1.5, and a missing length makes the sum missing.
 """
 
 from __future__ import annotations
@@ -16,11 +18,14 @@ import numpy as np
 
 from dtnumba.rules.layout import LEVELS, OUTSIDE, RANGE, Condition, Rules, body_of
 from dtnumba.tables.floats import BETWEEN_VALUES, AtFloats, Between, of_columns
+from dtnumba.trees.formulas import is_weight, spoken, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from dtnumba.trees.with_sums import Terms
 
 
 _GRAMMAR = {"if", "and", "then", "otherwise", "is", "in", "not", "or", "missing", "known", "anything"}
@@ -39,6 +44,7 @@ class Words(NamedTuple):
     levels: Sequence[Any]  # of each column, None of one of numbers
     classes: list[str] | None  # None where the text alone says what they are
     cuts_at: Between | AtFloats = BETWEEN_VALUES  # as of Rules
+    sums: Sequence[Terms] = ()  # what columns behind these are
 
 
 class Said(NamedTuple):
@@ -48,6 +54,7 @@ class Said(NamedTuple):
     label: list[str]
     default: str
     numbers: list[dict[str, float]]  # of each rule, as far as they are there
+    sums: dict[Terms, int]  # what columns behind those of the table are, numbered
 
 
 def names_of(n_features: int, names: NDArray[Any] | None) -> list[str]:
@@ -79,7 +86,7 @@ def value_of(token: str) -> Any:
 
 def sentence(test: Condition, words: Words, most: int | None = None) -> str:
     """Return one test as words; of a long list of levels the first ``most``, and how many more there are."""
-    name, levels = word(words.names[test.feature]), words.levels[test.feature]
+    name, levels = _subject(test.feature, words), _levels_of(test.feature, words)
     if test.kind == LEVELS:
         text = _levels(name, test.levels, levels, most)
         is_never = not test.levels
@@ -89,6 +96,16 @@ def sentence(test: Condition, words: Words, most: int | None = None) -> str:
     if is_never and test.missing:
         return f"{name} is missing"
     return f"{text} (or missing)" if test.missing else text
+
+
+def _subject(j: int, words: Words) -> str:
+    """Return the name of a column, or a sum over columns with all digits of its weights."""
+    p = len(words.names)
+    return word(words.names[j]) if j < p else written(words.sums[j - p], lambda column: word(words.names[column]))
+
+
+def _levels_of(j: int, words: Words) -> Any:
+    return words.levels[j] if j < len(words.names) else None
 
 
 def _levels(name: str, chosen: tuple[int, ...], levels: Any, most: int | None) -> str:
@@ -149,11 +166,11 @@ def read_rules(text: str, words: Words) -> Said:
     """Return what a text says; ValueError names the line that cannot be read, and why."""
     if not isinstance(text, str):
         raise TypeError(f"text={text!r}: must be a str, with a rule a line, as to_text() writes them")
-    outcomes, default = Said([], [], "", []), ""
+    outcomes, default = Said([], [], "", [], {}), ""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        reader = _Line(line, number, words)
+        reader = _Line(line, number, words, outcomes.sums)
         if default:
             raise reader.error("it stands after 'otherwise', which answers all that is left", "put it above that line")
         if reader.takes("otherwise"):
@@ -170,14 +187,16 @@ def read_rules(text: str, words: Words) -> Said:
             "text: no line says what answers where no rule holds; end it with 'otherwise CLASS', as to_text() does"
         )
     bounded = {test.feature for body in outcomes.bodies for test in body if test.kind != LEVELS}
-    bodies = [[_as_range(test, bounded, words.levels) for test in body] for body in outcomes.bodies]
+    bodies = [[_as_range(test, bounded, words) for test in body] for body in outcomes.bodies]
     _check_kinds(bodies, words)
     return outcomes._replace(default=default, bodies=bodies)
 
 
-def _as_range(test: Condition, bounded: set[int], levels: Sequence[Any]) -> Condition:
+def _as_range(test: Condition, bounded: set[int], words: Words) -> Condition:
     """Return "is known" and "is missing" as a RANGE where the column has levels, and bounds stand among them."""
-    if test.kind != LEVELS or test.feature not in bounded or len(test.levels) not in {0, len(levels[test.feature])}:
+    if test.kind != LEVELS or test.feature not in bounded:
+        return test
+    if len(test.levels) not in {0, len(words.levels[test.feature])}:
         return test
     low, high = (np.nan, np.inf) if test.levels else (np.inf, -np.inf)
     return Condition(test.feature, RANGE, low, high, missing=test.missing)
@@ -210,6 +229,7 @@ class _Line:
     line: str
     number: int
     words: Words
+    sums: dict[Terms, int]  # those met so far, in out
 
     def __post_init__(self) -> None:
         self._tokens, self._at, at = [], 0, 0
@@ -282,10 +302,10 @@ class _Line:
         if self.peek(1) == "<":
             start = self.next()
             self.next()
-            j = self._feature()
+            j = self._subject()
             self.expects("<=")
             return Condition(j, RANGE, self._bound(start, j), self._bound(self.next(), j))
-        j = self._feature()
+        j = self._subject()
         if self.takes("<="):
             high = self._bound(self.next(), j)
             if self.takes("or", ">"):
@@ -297,7 +317,7 @@ class _Line:
 
     def _named(self, j: int) -> Condition:
         """Read what stands after the name of a column, other than bounds."""
-        levels = self.words.levels[j]
+        levels, name = _levels_of(j, self.words), self._called(j)
         if self.takes("is", "missing"):
             nothing = Condition(j, RANGE, np.inf, -np.inf) if levels is None else Condition(j, LEVELS)
             return nothing._replace(missing=True)
@@ -314,14 +334,37 @@ class _Line:
             named = [self._level(self.next(), j)]
         else:
             raise self.error(
-                f"{self.peek() or 'nothing'!r} after {self.words.names[j]!r} is no test",
+                f"{self.peek() or 'nothing'!r} after {name} is no test",
                 "write <=, >, 'is', 'in {...}', 'is missing' or 'is known'",
             )
+        if levels is None:
+            raise self.error(f"{name} has no levels", "compare it by <= or >")
         chosen = set(range(len(levels))) - set(named) if is_not else set(named)
         return Condition(j, LEVELS, levels=tuple(sorted(chosen)))
 
-    def _feature(self) -> int:
-        token = self.next()
+    def _called(self, j: int) -> str:
+        p = len(self.words.names)
+        return repr(self.words.names[j]) if j < p else "the sum"
+
+    def _subject(self) -> int:
+        """Read a column, or a sum over columns."""
+        if not is_weight(self.peek()):
+            return self._feature(self.next())
+        try:
+            found, self._at = spoken(self._tokens, self._at)
+        except ValueError as error:
+            raise self.error(str(error), "write weight*column, joined by + and -") from error
+        terms = []
+        for name, weight, stand_in in found:
+            j = self._feature(name)
+            if self.words.levels[j] is not None:
+                raise self.error(f"{self.words.names[j]!r} is a category", "add up columns of numbers")
+            terms.append((j, weight, self._bound(stand_in, j) if stand_in else np.nan))
+        if len({j for j, _, _ in terms}) < len(terms) or not all(0.0 < abs(weight) < np.inf for _, weight, _ in terms):
+            raise self.error("this is no sum", "name a column once, with a weight that is a number and not 0")
+        return len(self.words.names) + self.sums.setdefault(tuple(terms), len(self.sums))
+
+    def _feature(self, token: str) -> int:
         name = json.loads(token) if token.startswith('"') else token
         if name not in self.words.names:
             raise self.error(
@@ -330,9 +373,10 @@ class _Line:
         return self.words.names.index(name)
 
     def _level(self, token: str, j: int) -> int:
-        levels = self.words.levels[j]
+        levels = _levels_of(j, self.words)
         if levels is None:
-            raise self.error(f"{self.words.names[j]!r} is a column of numbers", "compare it by <= or >")
+            what = f"{self.words.names[j]!r} is a column" if j < len(self.words.names) else "it is a sum"
+            raise self.error(f"{what} of numbers", "compare it by <= or >")
         known = [word(level) for level in levels]
         if token not in known:
             raise self.error(
@@ -341,14 +385,15 @@ class _Line:
         return known.index(token)
 
     def _bound(self, token: str, j: int) -> float:
-        if self.words.levels[j] is not None and token in map(word, self.words.levels[j]):
+        levels = _levels_of(j, self.words)
+        if levels is not None and token in map(word, levels):
             return float(self._level(token, j))
         try:
             bound = float(token)
         except ValueError:
             bound = np.nan
         if bound != bound:
-            raise self.error(f"{token} is no number to compare {self.words.names[j]!r} with", "write one, e.g. 1.5")
+            raise self.error(f"{token} is no number to compare {self._called(j)} with", "write one, e.g. 1.5")
         return bound
 
     def numbers(self) -> dict[str, float]:

@@ -11,6 +11,7 @@ from dtnumba.rules.matching import Block, answers_of, blocks_of
 from dtnumba.rules.text import Words, last_line, line_of, names_of, sentence, word
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.trees.records import Records, records
+from dtnumba.trees.with_sums import n_sums_of, terms_of, with_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ class Rule(NamedTuple):
     Attributes
     ----------
     tests : tuple of str
-        What it asks, one column each but for a column that a range is cut out of.
+        What it asks, one column or one sum each but for a column that a range is cut out of.
     label : object
         The class that it says.
     covered, correct : float
@@ -96,7 +97,8 @@ class RuleList:
         names, levels, n_features = self._given
         classes = [word(label) for label in self.classes.tolist()]
         shown = [None] * n_features if levels is None else levels
-        return Words(names_of(n_features, names), shown, classes, self.arrays.cuts_at)
+        sums = [terms_of(self.arrays.linear, k) for k in range(n_sums_of(self.arrays.linear))]
+        return Words(names_of(n_features, names), shown, classes, self.arrays.cuts_at, sums)
 
     @property
     def default(self) -> Any:
@@ -162,9 +164,10 @@ class RuleList:
 
     def answers(self, table: Table, n_jobs: int | None, *, votes: bool = False) -> Any:
         """Return which rule answers each row, and the votes of all that hold if they are asked for."""
-        if table.bits not in self._blocks:
-            self._blocks[table.bits] = blocks_of(self.arrays, table.bits)
-        return answers_of(table, self.arrays, self._blocks[table.bits], n_workers(n_jobs), votes=votes)
+        asked = with_sums(table, self.arrays.linear)
+        if asked.bits not in self._blocks:
+            self._blocks[asked.bits] = blocks_of(self.arrays, asked.bits)
+        return answers_of(asked, self.arrays, self._blocks[asked.bits], n_workers(n_jobs), votes=votes)
 
     def shares(self) -> NDArray[np.float64]:
         """Return the shares of the classes that each rule, and then the default, stands for."""

@@ -6,6 +6,8 @@ layout       Trees: the arrays, their invariants, and how several are joined
 sparse_rows  rows of which nearly all numbers are zero: class shares where classes are very many
 assemble     for growth: canonical numbers of nodes, ragged columns in their order
 linear       the sums over several columns that nodes may test
+formulas     sums as text with all digits, and back
+with_sums    these sums as columns behind those of a table, for what tests one column at a time
 check        the invariants, tested
 routing      the rule of descent: which child a value goes to
 graphs       decision graphs: equal subtrees shared, nodes laid out so that branches join, repeats counted

@@ -11,7 +11,7 @@ import pytest
 from exported import SUMS, made, of_any_table
 from strategies import interpreted_only
 
-from dtnumba import ObliqueTreeClassifier, export
+from dtnumba import ObliqueTreeClassifier, RuleSetClassifier, export
 from dtnumba.export import as_python, pictures
 from dtnumba.export.reading import read
 from dtnumba.export.replay import hard_rows, model_answers
@@ -204,8 +204,43 @@ def test_a_format_that_knows_no_sums_says_so(name):
         export.to_sklearn(model)
 
 
+OF_CLASSES = ("sums", "sums, categories", "sums, costs")
+
+
 @interpreted_only
-def test_rules_test_one_column_at_a_time():
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_rules_and_formulas_say_what_the_tree_says(name):
+    model, X = made(name)
+    rules = model.to_rules()
+    assert np.array_equal(rules.predict(X), model.predict(X))
+    for text, of in ((export.rules(model), model), (export.rules(rules), rules), (export.json(rules), rules)):
+        assert export.verify(text, of, X)
+    for label in model.classes_:
+        assert export.verify(export.dnf(model, label), model, X)
+
+
+@of_any_table({name: SUMS[name] for name in OF_CLASSES})
+def test_they_do_so_for_any_table(name, model, X):
+    rules = model.to_rules()
+    assert export.verify(export.rules(model), model, X)
+    assert export.verify(export.rules(rules), rules, X)
+    assert export.verify(export.dnf(model, model.classes_[0]), model, X)
+    shorter = RuleSetClassifier().from_tree(model, X, model.predict(X))
+    assert export.verify(export.rules(shorter), shorter, X)
+
+
+@interpreted_only
+def test_a_formula_that_is_off_by_little_is_found():
+    model, X = made("sums")
+    formula = export.dnf(model, model.classes_[1])
+    formula.linear.weight[:] *= 1.0 + 1e-14
+    with pytest.raises(export.ExportMismatchError):
+        export.verify(formula, model, X)
+
+
+@interpreted_only
+@pytest.mark.parametrize("write", [export.python, export.sql, export.html])
+def test_what_says_no_sums_in_rules_refuses_them(write):
     model, _ = made("sums")
-    with pytest.raises(ValueError, match="tests of sums over several"):
-        export.rules(model)
+    with pytest.raises(export.ExportError, match=r"rules about sums.*export\.rules or json"):
+        write(model.to_rules())

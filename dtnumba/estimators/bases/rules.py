@@ -15,9 +15,10 @@ from dtnumba.estimators.bases.estimator import Classifier
 from dtnumba.estimators.bases.fit import Learner
 from dtnumba.rules.layout import pack_rules
 from dtnumba.rules.text import Words, names_of, read_rules, value_of, word
-from dtnumba.tables.floats import AtFloats
+from dtnumba.tables.floats import AtFloats, of_columns
 from dtnumba.tables.labels import read_labels
 from dtnumba.tables.table import Seen, Table
+from dtnumba.trees.with_sums import sums_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,12 +169,14 @@ class RuleModel(Learner, Classifier):
         places = {value: k for k, value in enumerate(known.tolist())} | {name: k for k, name in enumerate(shown or ())}
         label = np.array([places[_key(token, places)] for token in predicted.label], np.int64)
         default = places[_key(predicted.default, places)]
-        rules = self._rules_said(predicted, label, default, len(known))
+        rules = self._rules_said(predicted, label, default, len(known), seen.n_features)
         return self._learn_rules(rules, seen, known)
 
     from_text = OfModelOrClass(_read_text)
 
-    def _rules_said(self, predicted: Any, label: NDArray[np.int64], default: int, n_classes: int) -> Rules:
+    def _rules_said(
+        self, predicted: Any, label: NDArray[np.int64], default: int, n_classes: int, n_features: int
+    ) -> Rules:
         """Return the rules of a text; what it does not say of them is taken for certain."""
         from dtnumba.rules.simplify import numbers_of
 
@@ -183,6 +186,9 @@ class RuleModel(Learner, Classifier):
             prior = self.rules_.arrays.prior
         if self.__sklearn_is_fitted__():
             cuts_at = self.rules_.arrays.cuts_at
+        if predicted.sums and isinstance(cuts_at, AtFloats):  # a sum is a float64
+            own = of_columns(cuts_at.bits, np.arange(n_features)).tolist()
+            cuts_at = AtFloats((*own[:n_features], *(64 for _ in predicted.sums)))
         columns = (("covered", "covers"), ("correct", "correct"), ("confidence", "confidence"), ("lift", "lift"))
         given = {
             name: np.array([one.get(key, np.nan) for one in predicted.numbers], np.float64) for name, key in columns
@@ -193,9 +199,8 @@ class RuleModel(Learner, Classifier):
         sure = np.where(np.isnan(given["confidence"]), sure, given["confidence"])
         lift = sure / np.maximum(prior[label], 1e-300)
         numbers |= {"confidence": sure, "lift": np.where(np.isnan(given["lift"]), lift, given["lift"])}
-        return pack_rules(
-            predicted.bodies, label, default, {**numbers, "decided": np.zeros((len(label) + 1, n_classes))}, cuts_at
-        )
+        numbers["decided"] = np.zeros((len(label) + 1, n_classes))
+        return pack_rules(predicted.bodies, label, default, numbers, cuts_at, sums_from(list(predicted.sums)))
 
 
 def _key(token: str, places: dict[Any, int]) -> Any:
