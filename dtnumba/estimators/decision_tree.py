@@ -12,14 +12,10 @@ from dtnumba.estimators.bases.fit import TrainingData, train_tree
 from dtnumba.estimators.bases.held_out_rows import size_by_folds
 from dtnumba.estimators.bases.one_tree import ClassTree, NumberTree, OneTree
 from dtnumba.estimators.bases.parameters import (
-    CLASS_WEIGHT,
-    COSTS,
-    PRIORS,
     TreeParams,
-    criterion_for,
-    parameter,
     redeclared,
 )
+from dtnumba.estimators.bases.target_parameters import OfClasses, OfNumbers
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.weights import Weights, fixed_weights
@@ -112,23 +108,8 @@ class DecisionTree(OneTree):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class DecisionTreeClassifier(DecisionTree, ClassTree, TreeParams):
+class DecisionTreeClassifier(DecisionTree, ClassTree, OfClasses, TreeParams):
     """A decision tree for classes.
-
-    Parameters
-    ----------
-    criterion : str, criterion object or function
-        "gini", "entropy", "log_loss", "gain_ratio", "error", "twoing", "chi2", "mdl"; or your own (see
-        ``dtnumba.criteria``).
-    class_weight : dict, list of dict, "balanced" or None
-        Weight of each class, multiplied into the rows' weights.
-    priors : array of shape (classes,), dict of class to prior, or None
-        How common each class truly is, in the order of the sorted classes; None: as common as its weight among the
-        rows. They sum to one.
-    costs : array of shape (classes, classes), dict or None
-        What it costs to call a row of one class (row) another (column), in the order of the sorted classes; or a dict
-        of (true, predicted) to cost, or of true to a dict of predicted to cost, in which a pair left out costs 1. None:
-        every wrong label costs 1.
 
     Examples
     --------
@@ -139,23 +120,13 @@ class DecisionTreeClassifier(DecisionTree, ClassTree, TreeParams):
 
     """
 
-    criterion: Any = parameter("gini", criterion_for("classes"))  # noqa: RUF009  a field
-    class_weight: Any = parameter(None, CLASS_WEIGHT)  # noqa: RUF009
-    priors: Any = parameter(None, PRIORS)  # noqa: RUF009
-    costs: Any = parameter(None, COSTS)  # noqa: RUF009
-
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class DecisionTreeRegressor(DecisionTree, NumberTree, TreeParams):
+class DecisionTreeRegressor(DecisionTree, NumberTree, OfNumbers, TreeParams):
     """A decision tree for numbers.
 
     Numbers may lie far apart: they are told apart down to 2**-400 of the largest one.
-
-    Parameters
-    ----------
-    criterion : str, criterion object or function
-        "squared_error", "friedman_mse", "absolute_error", "poisson"; or your own (see ``dtnumba.criteria``).
 
     Examples
     --------
@@ -164,8 +135,6 @@ class DecisionTreeRegressor(DecisionTree, NumberTree, TreeParams):
     [1.0, 5.5]
 
     """
-
-    criterion: Any = parameter("squared_error", criterion_for("numbers"))  # noqa: RUF009
 
 
 @documented

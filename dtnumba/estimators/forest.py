@@ -11,8 +11,9 @@ import numpy as np
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.estimator import Classifier, Regressor
 from dtnumba.estimators.bases.forest import Forest
-from dtnumba.estimators.bases.forest_parameters import FOREST_CLASS_WEIGHT, WAYS_TO_DRAW, ForestParams
-from dtnumba.estimators.bases.parameters import COSTS, MAX_FEATURES, PRIORS, criterion_for, one_of, parameter
+from dtnumba.estimators.bases.forest_parameters import WAYS_TO_DRAW, ForestParams
+from dtnumba.estimators.bases.parameters import parameter
+from dtnumba.estimators.bases.target_parameters import ForestOfClasses, ForestOfNumbers
 from dtnumba.estimators.decision_tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -154,49 +155,20 @@ class ForestRegressor(Forest, Regressor):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class RandomForestClassifier(Forgets, ForestClassifier, ForestParams):
-    """A random forest for classes (Breiman 2001).
+class RandomForestClassifier(Forgets, ForestClassifier, ForestOfClasses, ForestParams):
+    """A random forest for classes (Breiman 2001)."""
 
-    Parameters
-    ----------
-    max_features : int, share, "sqrt", "log2" or None
-        Features drawn as candidates at each node.
-    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None
-        Weight of each class; "balanced_subsample" balances the rows that each tree drew.
-    priors : array of shape (classes,), dict of class to prior, or None
-        As in DecisionTreeClassifier. With ``bootstrap`` they say, as all weights do, how likely a row is drawn.
-    costs : array of shape (classes, classes), dict or None
-        As in DecisionTreeClassifier, and likewise.
-    voting : "soft" or "hard"
-        Average the shares of the classes, of which the label is made, or count the trees' votes for their labels.
-
-    """
-
-    criterion: Any = parameter("gini", criterion_for("classes"))  # noqa: RUF009  a field
-    max_features: int | float | str | None = parameter("sqrt", MAX_FEATURES)
-    class_weight: Any = parameter(None, FOREST_CLASS_WEIGHT)  # noqa: RUF009
-    priors: Any = parameter(None, PRIORS)  # noqa: RUF009
-    costs: Any = parameter(None, COSTS)  # noqa: RUF009
-    voting: str = parameter("soft", one_of("soft", "hard"))
     _tree_class: ClassVar[Any] = DecisionTreeClassifier
 
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class RandomForestRegressor(Forgets, ForestRegressor, ForestParams):
+class RandomForestRegressor(Forgets, ForestRegressor, ForestOfNumbers, ForestParams):
     """A random forest for numbers.
 
     Numbers may lie far apart: they are told apart down to 2**-400 of the largest one.
-
-    Parameters
-    ----------
-    max_features : int, share, "sqrt", "log2" or None
-        Features drawn as candidates at each node; all by default, as in scikit-learn. A third is often better.
-
     """
 
-    criterion: Any = parameter("squared_error", criterion_for("numbers"))  # noqa: RUF009
-    max_features: int | float | str | None = parameter(1.0, MAX_FEATURES)
     _tree_class: ClassVar[Any] = DecisionTreeRegressor
 
 

@@ -23,7 +23,7 @@ def draw_dependence(
 ) -> Any:  # fmt: skip
     """Draw partial dependence; see ``plot.dependence``."""
     what = "plot.dependence"
-    asked = Asked(model, X, what, names)
+    asked = Asked(model, X, what, names, sums=True)
     given = [columns] if isinstance(columns, (str, bytes, int, np.integer)) else list(columns)
     own = [asked.column(one) for one in given]
     if len(set(own)) not in {1, 2} or len(set(own)) != len(own):
@@ -31,7 +31,7 @@ def draw_dependence(
     if not (isinstance(ice, (int, np.integer)) and not isinstance(ice, bool) and ice >= 0):
         raise ValueError(f"{what}: ice={ice!r}: must be a number of rows whose own curves are drawn, 0 or more")
     ks = _wanted(asked, target, what, one=len(own) == 2 or ice > 0)
-    ranges = [asked.ranges(j) for j in own]
+    ranges = [asked.even_ranges(j) for j in own]
     axes = axes_for(ax, what)
     if len(own) == 1:
         _lines(axes, asked, own[0], ranges[0], ks, min(ice, len(asked.rows)))

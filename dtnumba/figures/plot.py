@@ -167,6 +167,7 @@ class Plot:
         """Draw the mean prediction against one column or two, of rows that are else as they are.
 
         A model of trees says the same between two of its cuts, and each such range is asked once: the steps are exact.
+        Where it tests sums over several columns, each row has steps of its own: a hundred even places are asked.
 
         Parameters
         ----------

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dtnumba.figures.polygons import Piece
 
 _BLOCK = 1 << 18  # rows asked together
+_EVEN = 100  # ranges of a column for averages, where rows have steps of their own
 _MARGIN = 0.04  # of the range of a column, beside it
 _MOST_TICKS = 30
 
@@ -113,6 +114,17 @@ class Asked:
         edges = np.concatenate([[low], cuts, [high]])
         return Ranges(edges, edges[1:].copy(), None)
 
+    def even_ranges(self, j: int) -> Ranges:
+        """Return the ranges of a column for averages; of models of sums many narrow ones, asked in their middle.
+
+        There every row has steps of its own, which depend on its other values.
+        """
+        own = self.ranges(j)
+        if not self.has_sums or own.levels is not None:
+            return own
+        edges = np.union1d(own.edges, np.linspace(own.edges[0], own.edges[-1], _EVEN + 1))
+        return Ranges(edges, edges[:-1] / 2.0 + edges[1:] / 2.0, None)
+
     def middle_row(self) -> NDArray[np.float64]:
         """Return the row of the medians of numbers and the commonest levels."""
         row = np.full(self.rows.shape[1], np.nan)
@@ -150,8 +162,9 @@ class Asked:
         means, curves : arrays of shape (places,) and (rows kept, places)
 
         """
-        if len(columns) == 1 and isinstance(self._found, ReadTrees) and leaves_add_up(self._found):
-            return by_leaves(self._found, self.rows, columns[0], asked[:, 0], k, kept)
+        found = self._found
+        if len(columns) == 1 and isinstance(found, ReadTrees) and not self.has_sums and leaves_add_up(found):
+            return by_leaves(found, self.rows, columns[0], asked[:, 0], k, kept)
         means, curves = np.zeros(len(asked)), np.zeros((len(kept), len(asked)))
         for place, rows in self._placed(asked, columns):
             said = self._numbers(rows)[:, k].reshape(-1, len(self.rows))

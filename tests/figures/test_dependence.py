@@ -11,6 +11,9 @@ from dtnumba import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ID3Classifier,
+    ObliqueForestClassifier,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
     RandomForestClassifier,
     RuleSetClassifier,
     plot,
@@ -156,3 +159,28 @@ def test_bad_input_is_named():
         plot.dependence(tree, X, 0, ice=-1)
     with pytest.raises(ValueError, match=r"X has no rows|[Ff]ound array with 0"):
         plot.dependence(tree, X[:0], 0)
+
+
+@interpreted_only
+@pytest.mark.parametrize(
+    "model",
+    [
+        ObliqueTreeClassifier(search="lda", max_depth=4),
+        ObliqueTreeClassifier(search="lda", max_depth=4, categorical_features=[1]),
+        ObliqueForestClassifier(n_estimators=2, max_depth=3, random_state=0),
+        ObliqueTreeRegressor(search="ridge", max_depth=4),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_of_sums_every_place_that_is_asked_has_the_mean_of_the_definition(model):
+    X, y = some_rows(0, n=60, gaps=0.1)
+    X[:, 1] = np.nan_to_num(X[:, 1]).round()
+    model = model.fit(X, y if hasattr(model, "predict_proba") else (y == y[0]) * 1.0)
+    assert model.trees_.has_sums
+    target, name = (model.classes_[1], "mean 1") if hasattr(model, "classes_") else (None, "mean 0")
+    edges, values = steps(plot.dependence(model, X, 0, target=target))[name]
+    assert len(values) >= 100
+    for at in range(0, len(values), 7):
+        mean = expected(model, X, 0, edges[at] / 2 + edges[at + 1] / 2, 1).mean()
+        assert values[at] == pytest.approx(mean)
+    assert plot.dependence(model, X, [0, 1], target=target).collections

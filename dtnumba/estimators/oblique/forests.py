@@ -6,16 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from dtnumba.estimators.bases.docs import documented
-from dtnumba.estimators.bases.forest_parameters import FOREST_CLASS_WEIGHT, ForestParams
+from dtnumba.estimators.bases.forest_parameters import ForestParams
 from dtnumba.estimators.bases.parameters import (
-    COSTS,
-    MAX_FEATURES,
-    PRIORS,
-    criterion_for,
     one_of,
     parameter,
     yes_or_no,
 )
+from dtnumba.estimators.bases.target_parameters import ForestOfClasses, ForestOfNumbers
 from dtnumba.estimators.forest import ForestClassifier, ForestRegressor
 from dtnumba.estimators.oblique.trees import (
     ObliqueLearner,
@@ -61,34 +58,23 @@ class ObliqueForestParams(ObliqueParams):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class ObliqueForestClassifier(ObliqueLearner, ForestClassifier, ObliqueForestParams):
+class ObliqueForestClassifier(ObliqueLearner, ForestClassifier, ForestOfClasses, ObliqueForestParams):
     """A random forest for classes whose nodes may test a weighted sum of several columns.
 
     Parameters
     ----------
     max_features : int, share, "sqrt", "log2" or None
-        Features drawn at each node: as candidates, and for the sums but those of "random", which are of all.
-    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None
-        As in RandomForestClassifier, and so are priors, costs and voting.
-    voting : "soft" or "hard"
-        Average the shares of the classes, or count the trees' votes for their labels.
+        Features drawn at each node: as candidates, and for the sums (then two at least by "sqrt" and "log2") but those
+        of "random", which are of all.
 
     """
 
-    criterion: Any = parameter("gini", criterion_for("classes"))  # noqa: RUF009  a field
-    max_features: int | float | str | None = parameter("sqrt", MAX_FEATURES)
-    class_weight: Any = parameter(None, FOREST_CLASS_WEIGHT)  # noqa: RUF009
-    priors: Any = parameter(None, PRIORS)  # noqa: RUF009
-    costs: Any = parameter(None, COSTS)  # noqa: RUF009
-    voting: str = parameter("soft", one_of("soft", "hard"))
     _tree_class: ClassVar[Any] = ObliqueTreeClassifier
 
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class ObliqueForestRegressor(ObliqueLearner, ForestRegressor, ObliqueForestParams):
+class ObliqueForestRegressor(ObliqueLearner, ForestRegressor, ForestOfNumbers, ObliqueForestParams):
     """A random forest for numbers whose nodes may test a weighted sum of several columns."""
 
-    criterion: Any = parameter("squared_error", criterion_for("numbers"))  # noqa: RUF009
-    max_features: int | float | str | None = parameter(1.0, MAX_FEATURES)
     _tree_class: ClassVar[Any] = ObliqueTreeRegressor

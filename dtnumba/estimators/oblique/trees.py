@@ -10,18 +10,15 @@ from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.fit import Learner
 from dtnumba.estimators.bases.one_tree import ClassTree, NumberTree
 from dtnumba.estimators.bases.parameters import (
-    CLASS_WEIGHT,
-    COSTS,
-    PRIORS,
     GrowthParams,
     Legal,
-    criterion_for,
     is_int,
     number,
     one_of,
     parameter,
     redeclared,
 )
+from dtnumba.estimators.bases.target_parameters import OfClasses, OfNumbers
 from dtnumba.estimators.decision_tree import DecisionTree
 from dtnumba.growth.settings import SEARCHES, UNLIMITED, SumSettings
 from dtnumba.tables.binned_table import BinnedTable
@@ -74,7 +71,8 @@ class ObliqueParams(ModelProtocol):
     categorical_split : "subset" or "one_vs_rest"
         How a category is tested; sums are of numbers.
     max_features : int, share, "sqrt", "log2" or None
-        Features drawn at each node: for tests of single columns, and for the sums; "random" draws its sums from all.
+        Features drawn at each node: for tests of single columns, and for the sums, for which "sqrt" and "log2" draw two
+        at least; "random" draws its sums from all.
 
     """
 
@@ -120,6 +118,9 @@ class ObliqueParams(ModelProtocol):
         """Return the Settings of a fit, with the sums that nodes try."""
         plain: Any = GrowthParams.growth_settings
         settings: Settings = plain(self, n_rows, n_features, total_weight, seed, most_leaves)
+        if isinstance(self.max_features, str) and self.search != "random" and self.max_terms != 1:
+            # Where one column were drawn, no node would try a sum
+            settings = replace(settings, n_drawn=min(max(settings.n_drawn, 2), n_features))
         sums = SumSettings(
             search=self.search,
             n_restarts=_RESTARTING.get(self.search, 1) if self.n_restarts is None else int(self.n_restarts),
@@ -137,9 +138,15 @@ class ObliqueLearner(Learner):
     search: str
     n_restarts: int | None
     n_projections: int | None
+    importance: str  # of forests
 
     def check_params(self) -> None:
         """Raise where a parameter is not legal, or is of another search."""
+        if isinstance(getattr(self, "importance", None), str) and self.importance == "impurity_corrected":
+            raise ValueError(
+                "importance='impurity_corrected' compares columns with shuffled copies of them, and sums over several "
+                "columns would mix both; use importance='permutation', which asks rows that trees did not draw"
+            )
         super().check_params()
         if self.n_restarts is not None and self.search not in _RESTARTING:
             raise ValueError(
@@ -162,19 +169,8 @@ class ObliqueLearner(Learner):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class ObliqueTreeClassifier(ObliqueLearner, DecisionTree, ClassTree, ObliqueParams):
+class ObliqueTreeClassifier(ObliqueLearner, DecisionTree, ClassTree, OfClasses, ObliqueParams):
     """A tree for classes whose nodes may test a weighted sum of several columns.
-
-    Parameters
-    ----------
-    criterion : str, criterion object or function
-        As in DecisionTreeClassifier, and so are the next three.
-    class_weight : dict, list of dict, "balanced" or None
-        Weight of each class, multiplied into the rows' weights.
-    priors : array of shape (classes,), dict of class to prior, or None
-        How common each class truly is.
-    costs : array of shape (classes, classes), dict or None
-        What it costs to call a row of one class another.
 
     Attributes
     ----------
@@ -191,21 +187,11 @@ class ObliqueTreeClassifier(ObliqueLearner, DecisionTree, ClassTree, ObliquePara
 
     """
 
-    criterion: Any = parameter("gini", criterion_for("classes"))  # noqa: RUF009  a field
-    class_weight: Any = parameter(None, CLASS_WEIGHT)  # noqa: RUF009
-    priors: Any = parameter(None, PRIORS)  # noqa: RUF009
-    costs: Any = parameter(None, COSTS)  # noqa: RUF009
-
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class ObliqueTreeRegressor(ObliqueLearner, DecisionTree, NumberTree, ObliqueParams):
+class ObliqueTreeRegressor(ObliqueLearner, DecisionTree, NumberTree, OfNumbers, ObliqueParams):
     """A tree for numbers whose nodes may test a weighted sum of several columns.
-
-    Parameters
-    ----------
-    criterion : str, criterion object or function
-        As in DecisionTreeRegressor.
 
     Attributes
     ----------
@@ -220,5 +206,3 @@ class ObliqueTreeRegressor(ObliqueLearner, DecisionTree, NumberTree, ObliquePara
     [1.0, 5.0]
 
     """
-
-    criterion: Any = parameter("squared_error", criterion_for("numbers"))  # noqa: RUF009

@@ -96,3 +96,8 @@ def test_numbers_on_a_plane_are_met_better_than_by_steps():
 def test_one_term_is_a_random_forest():
     model = ObliqueForestClassifier(max_terms=1, **FEW).fit(X, Y)
     assert same_trees(model.trees_, RandomForestClassifier(**FEW).fit(X, Y).trees_)
+
+
+def test_importances_that_need_copies_of_columns_are_refused():
+    with pytest.raises(ValueError, match="use importance='permutation'"):
+        ObliqueForestClassifier(importance="impurity_corrected").fit(X, Y)

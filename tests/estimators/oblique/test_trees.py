@@ -7,9 +7,12 @@ import pytest
 from strategies import interpreted_only
 
 from dtnumba import (
+    DecisionGraphClassifier,
     DecisionTreeClassifier,
+    ObliqueForestClassifier,
     ObliqueTreeClassifier,
     ObliqueTreeRegressor,
+    RuleSetClassifier,
     bin_batches,
     export,
     load,
@@ -139,9 +142,30 @@ def test_pictures_write_sums_in_few_digits():
     assert shown in two._repr_html_()
 
 
-def test_rules_of_sums_are_refused(model):
-    with pytest.raises(ValueError, match="sums over several"):
-        model.to_rules()
+def test_rules_of_sums_say_what_the_tree_says(model):
+    rules = model.to_rules()
+    assert rules.n_rules_ == model.n_leaves_
+    for rows in (X, X.astype(np.float32)):
+        assert np.array_equal(rules.predict(rows), model.predict(rows))
+    assert np.array_equal(rules.from_text(rules.to_text()).predict(X), model.predict(X))
+    shorter = RuleSetClassifier().from_tree(model, X, Y)
+    assert shorter.score(X, Y) > 0.9
+    assert shorter.rules_.arrays.tests.feature.max() >= 3
+
+
+def test_graphs_say_why_they_are_made_of_no_sums(model):
+    with pytest.raises(ValueError, match="sums over several; fit it with max_terms=1"):
+        DecisionGraphClassifier.from_tree(model, X, Y)
+
+
+@interpreted_only
+@pytest.mark.parametrize("drawn", ["sqrt", "log2"])
+def test_a_share_of_few_columns_draws_two_of_them(drawn):
+    for few in (ObliqueTreeClassifier(search="lda"), ObliqueForestClassifier(2, search="lda")):
+        grown = few.set_params(max_features=drawn, max_depth=2, random_state=0).fit(X, Y)
+        assert grown.trees_.has_sums
+        single = few.set_params(max_features=1).fit(X, Y)
+        assert not single.trees_.has_sums
 
 
 @pytest.mark.parametrize("name", sorted(PRUNERS))
