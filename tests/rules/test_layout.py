@@ -70,7 +70,7 @@ def test_more_rules_than_a_block_are_asked_in_order():
     bodies, rules = random_rules(rng, 1100)
     bodies = [[Condition(0, RANGE, np.inf, -np.inf)] if r < 1090 else body for r, body in enumerate(bodies)]
     rules = pack_rules(
-        bodies, rules.label.astype(np.int64), 1, {name: getattr(rules, name) for name in rules._fields[3:-1]}
+        bodies, rules.label.astype(np.int64), 1, {name: getattr(rules, name) for name in rules._fields[3:-2]}
     )
     X = random_rows(rng, 50)
     answer, _ = answers_of(read_table(X, "rows"), rules, blocks_of(rules), 1)
@@ -214,7 +214,7 @@ def test_a_text_read_again_is_the_same_text(seed):
         else [one for one in body if one.feature % 2 == 0]
         for body in bodies
     ]
-    numbers = {name: getattr(rules, name) for name in rules._fields[3:-1]}
+    numbers = {name: getattr(rules, name) for name in rules._fields[3:-2]}
     packed = pack_rules(bodies, rules.label.astype(np.int64), 1, numbers)
     view = type(whole.rules_)(packed, np.array(NAMES, object), whole.categories_, whole.classes_, 4)
     text = "\n".join(view.lines(digits=None))
