@@ -12,18 +12,64 @@ from dtnumba.estimators.bases.fit import TrainingData, train_tree
 from dtnumba.estimators.bases.held_out_rows import size_by_folds
 from dtnumba.estimators.bases.one_tree import ClassTree, NumberTree, OneTree
 from dtnumba.estimators.bases.parameters import (
+    CLASS_WEIGHT,
+    COSTS,
+    PRIORS,
     TreeParams,
+    criterion_for,
+    parameter,
     redeclared,
 )
-from dtnumba.estimators.bases.target_parameters import OfClasses, OfNumbers
 from dtnumba.prediction.tree_view import TreeView
 from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.weights import Weights, fixed_weights
+from dtnumba.validation.model_protocol import ModelProtocol
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from dtnumba.trees.layout import Trees
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OfClasses(ModelProtocol):
+    """Parameters of a tree for classes.
+
+    Parameters
+    ----------
+    criterion : str, criterion object or function
+        "gini", "entropy", "log_loss", "gain_ratio", "error", "twoing", "chi2", "mdl"; or your own (see
+        ``dtnumba.criteria``).
+    class_weight : dict, list of dict, "balanced" or None
+        Weight of each class, multiplied into the rows' weights.
+    priors : array of shape (classes,), dict of class to prior, or None
+        How common each class truly is, in the order of the sorted classes; None: as common as its weight among the
+        rows. They sum to one.
+    costs : array of shape (classes, classes), dict or None
+        What it costs to call a row of one class (row) another (column), in the order of the sorted classes; or a dict
+        of (true, predicted) to cost, or of true to a dict of predicted to cost, in which a pair left out costs 1. None:
+        every wrong label costs 1.
+
+    """
+
+    criterion: Any = parameter("gini", criterion_for("classes"))  # noqa: RUF009  a field
+    class_weight: Any = parameter(None, CLASS_WEIGHT)  # noqa: RUF009
+    priors: Any = parameter(None, PRIORS)  # noqa: RUF009
+    costs: Any = parameter(None, COSTS)  # noqa: RUF009
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OfNumbers(ModelProtocol):
+    """Parameters of a tree for numbers.
+
+    Parameters
+    ----------
+    criterion : str, criterion object or function
+        "squared_error", "friedman_mse", "absolute_error", "poisson"; or your own (see ``dtnumba.criteria``).
+
+    """
+
+    criterion: Any = parameter("squared_error", criterion_for("numbers"))  # noqa: RUF009  a field
 
 
 class DecisionTree(OneTree):

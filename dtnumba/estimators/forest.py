@@ -11,14 +11,15 @@ import numpy as np
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.estimator import Classifier, Regressor
 from dtnumba.estimators.bases.forest import Forest
-from dtnumba.estimators.bases.forest_parameters import WAYS_TO_DRAW, ForestParams
-from dtnumba.estimators.bases.parameters import parameter
-from dtnumba.estimators.bases.target_parameters import ForestOfClasses, ForestOfNumbers
+from dtnumba.estimators.bases.forest_parameters import FOREST_CLASS_WEIGHT, WAYS_TO_DRAW, ForestParams
+from dtnumba.estimators.bases.parameters import MAX_FEATURES, one_of, parameter
 from dtnumba.estimators.decision_tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
     ExtraTreeRegressor,
+    OfClasses,
+    OfNumbers,
 )
 from dtnumba.estimators.forest_steps.forgetting import Forgets
 from dtnumba.tables.costs import NO_COSTS, ClassCosts, LeastCost, likeliest
@@ -151,6 +152,44 @@ class ForestRegressor(Forest, Regressor):
         table = self.table_of(X)
         values = self.forest_.means(table, self.voting, self.n_jobs)
         return values[:, 0] if self.n_outputs_ == 1 else values
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestOfClasses(OfClasses):
+    """Parameters of a forest for classes.
+
+    Parameters
+    ----------
+    max_features : int, share, "sqrt", "log2" or None
+        Features drawn as candidates at each node.
+    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None
+        Weight of each class; "balanced_subsample" balances the rows that each tree drew.
+    priors : array of shape (classes,), dict of class to prior, or None
+        As in DecisionTreeClassifier. With ``bootstrap`` they say, as all weights do, how likely a row is drawn.
+    costs : array of shape (classes, classes), dict or None
+        As in DecisionTreeClassifier, and likewise.
+    voting : "soft" or "hard"
+        Average the shares of the classes, of which the label is made, or count the trees' votes for their labels.
+
+    """
+
+    max_features: int | float | str | None = parameter("sqrt", MAX_FEATURES)
+    class_weight: Any = parameter(None, FOREST_CLASS_WEIGHT)  # noqa: RUF009  a field
+    voting: str = parameter("soft", one_of("soft", "hard"))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestOfNumbers(OfNumbers):
+    """Parameters of a forest for numbers.
+
+    Parameters
+    ----------
+    max_features : int, share, "sqrt", "log2" or None
+        Features drawn as candidates at each node; all by default, as in scikit-learn. A third is often better.
+
+    """
+
+    max_features: int | float | str | None = parameter(1.0, MAX_FEATURES)
 
 
 @documented

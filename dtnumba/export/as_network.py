@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.export.languages.threshold_units import Encoding
-from dtnumba.export.reading import ExportError, answers_of, codes_of, read_trees, refuse
-from dtnumba.export.replay import AskedRows, Replies, Verified, verify
+from dtnumba.export.reading import ExportError, codes_of, read_trees, refuse
+from dtnumba.export.replay import AskedRows, Replies, Verified, answers_of, verify
 from dtnumba.rules.paths import ways_to_leaves
 from dtnumba.rules.text import word
 from dtnumba.tables.cells import values_of

@@ -288,20 +288,6 @@ def bounded(sets: list[Rules], bits: int) -> tuple[list[Rules], tuple[np.dtype[A
     return bounded, _row_types(at, bits)
 
 
-def answers_of(read_model: ReadTrees, totals: NDArray[np.float64]) -> tuple[NDArray[np.int64] | None, NDArray[Any]]:
-    """Return labels (None of numbers) and shares or numbers of rows, by the sums of what their trees say."""
-    totals = totals / read_model.trees.n_trees if read_model.is_mean else totals
-    if read_model.prior is not None and not read_model.are_sure:
-        totals = with_prior(totals, read_model.prior)
-    if read_model.says_second:
-        totals = np.concatenate([1.0 - totals, totals], axis=1)
-    width, sizes = read_model.columns.width, read_model.columns.sizes
-    if read_model.columns.classes is None:
-        return None, totals
-    decisive = totals[:, read_model.label_from : read_model.label_from + width]
-    return codes_of(decisive, sizes, read_model.rule), totals[:, :width]
-
-
 # Nodes
 
 

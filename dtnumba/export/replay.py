@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from dtnumba.export.languages.voters import ReadVoters
-from dtnumba.export.reading import MAP, ReadRules, ReadTrees, kinds_of, read, used_columns
+from dtnumba.export.reading import MAP, ReadRules, ReadTrees, codes_of, kinds_of, read, used_columns
+from dtnumba.prediction.fractional import with_prior
 from dtnumba.tables.cells import cells_of
 from dtnumba.tables.table import Table
 from dtnumba.trees.layout import NO_SURROGATES, n_entries
@@ -204,6 +205,20 @@ def known_rows(trees: Trees, codes: NDArray[Any]) -> NDArray[np.bool_]:
     for node in np.flatnonzero(n_terms_of(trees.linear, trees.n_nodes)).tolist():
         known &= ~np.isnan(sums_of(trees.linear, node, own))  # infinities may cancel each other
     return np.asarray(known)
+
+
+def answers_of(read_model: ReadTrees, totals: NDArray[np.float64]) -> tuple[NDArray[np.int64] | None, NDArray[Any]]:
+    """Return labels (None of numbers) and shares or numbers of rows, by the sums of what their trees say."""
+    totals = totals / read_model.trees.n_trees if read_model.is_mean else totals
+    if read_model.prior is not None and not read_model.are_sure:
+        totals = with_prior(totals, read_model.prior)
+    if read_model.says_second:
+        totals = np.concatenate([1.0 - totals, totals], axis=1)
+    width, sizes = read_model.columns.width, read_model.columns.sizes
+    if read_model.columns.classes is None:
+        return None, totals
+    decisive = totals[:, read_model.label_from : read_model.label_from + width]
+    return codes_of(decisive, sizes, read_model.rule), totals[:, :width]
 
 
 def model_answers(model: Any, rows: NDArray[Any]) -> Replies:

@@ -6,7 +6,6 @@ shown              how a model is shown: ``summary``, and in notebooks
 metadata           what scikit-learn's metadata routing asks
 parameters         the parameters every tree shares, each declared once with what is legal
 forest_parameters  those that forests add
-target_parameters  parameters that depend on what is predicted: classes or numbers, by a tree or a forest
 docs               docstrings put together from the parameters and attributes
 fit                the pipeline: rows read and checked, a model grown, what it learned kept
 held_out_rows      rows that a fit sets aside, for early stopping, for a pruner and for sizes by folds

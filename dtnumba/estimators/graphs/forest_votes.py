@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.export.reading import ReadTrees, answers_of, read
+from dtnumba.export.reading import ReadTrees, read
+from dtnumba.export.replay import answers_of
 from dtnumba.growth.graphs.diagram import Votes
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from dtnumba.estimators.bases.parameters import (
     parameter,
     yes_or_no,
 )
-from dtnumba.estimators.bases.target_parameters import ForestOfClasses, ForestOfNumbers
-from dtnumba.estimators.forest import ForestClassifier, ForestRegressor
+from dtnumba.estimators.forest import ForestClassifier, ForestOfClasses, ForestOfNumbers, ForestRegressor
 from dtnumba.estimators.oblique.trees import (
     ObliqueLearner,
     ObliqueParams,

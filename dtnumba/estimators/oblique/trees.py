@@ -18,8 +18,7 @@ from dtnumba.estimators.bases.parameters import (
     parameter,
     redeclared,
 )
-from dtnumba.estimators.bases.target_parameters import OfClasses, OfNumbers
-from dtnumba.estimators.decision_tree import DecisionTree
+from dtnumba.estimators.decision_tree import DecisionTree, OfClasses, OfNumbers
 from dtnumba.growth.settings import SEARCHES, UNLIMITED, SumSettings
 from dtnumba.tables.binned_table import BinnedTable
 from dtnumba.validation.model_protocol import ModelProtocol
