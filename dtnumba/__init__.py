@@ -87,8 +87,8 @@ if TYPE_CHECKING:
     from dtnumba.estimators.oblique.forests import ObliqueForestRegressor as ObliqueForestRegressor
     from dtnumba.estimators.oblique.trees import ObliqueTreeClassifier as ObliqueTreeClassifier
     from dtnumba.estimators.oblique.trees import ObliqueTreeRegressor as ObliqueTreeRegressor
-    from dtnumba.estimators.optimal import OptimalTreeClassifier as OptimalTreeClassifier
-    from dtnumba.estimators.optimal import OptimalTreeRegressor as OptimalTreeRegressor
+    from dtnumba.estimators.optimal.trees import OptimalTreeClassifier as OptimalTreeClassifier
+    from dtnumba.estimators.optimal.trees import OptimalTreeRegressor as OptimalTreeRegressor
     from dtnumba.estimators.rule_set import RuleSetClassifier as RuleSetClassifier
     from dtnumba.estimators.warm_up import warmup as warmup
     from dtnumba.figures.plot import plot as plot
@@ -123,8 +123,8 @@ _HOME = {
     "ModelFileError": "model_files.container",
     "NotFittedError": "estimators.bases.estimator",
     "Progress": "runtime.progress",
-    "OptimalTreeClassifier": "estimators.optimal",
-    "OptimalTreeRegressor": "estimators.optimal",
+    "OptimalTreeClassifier": "estimators.optimal.trees",
+    "OptimalTreeRegressor": "estimators.optimal.trees",
     "RandomForestClassifier": "estimators.forest",
     "RandomForestRegressor": "estimators.forest",
     "RuleSetClassifier": "estimators.rule_set",

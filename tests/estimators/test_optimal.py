@@ -315,3 +315,24 @@ def test_no_time_gives_a_leaf_and_an_honest_bound():
     assert not model.is_optimal_
     assert (np.diff(model.history_[:, 1]) <= 0).all()
     assert (np.diff(model.history_[:, 2]) >= 0).all()
+
+
+def test_a_price_may_be_told_in_three_units():
+    """Of 20 rows 8 are wrong in one leaf, 3 below one test, 2 below three."""
+    X = np.repeat(np.arange(4.0), 5)[:, None]
+    y = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1])
+    for unit, one in (("loss", 1.0), ("rows", 1 / 20), ("root", 1 / np.bincount(y).min())):
+        models = [OptimalTreeClassifier(complexity=k * one, complexity_unit=unit).fit(X, y) for k in (0.4, 4.5, 5.5)]
+        assert [model.n_leaves_ for model in models] == [4, 2, 1]
+        assert models[1].objective_ == pytest.approx(models[1].loss_ + 4.5)
+
+
+def test_what_other_solvers_call_it():
+    with pytest.raises(TypeError, match=r"no parameter 'time_limit'; did you mean 'max_seconds'\?"):
+        OptimalTreeRegressor(time_limit=5)
+    with pytest.raises(TypeError, match=r"did you mean 'complexity', with complexity_unit='rows'\?"):
+        OptimalTreeClassifier(regularization=0.01)
+    for model in (OptimalTreeClassifier, OptimalTreeRegressor):
+        meant = {name.partition(",")[0] for name in model.called_elsewhere.values()}
+        assert meant <= model().get_params().keys()
+        assert not meant & model.called_elsewhere.keys()

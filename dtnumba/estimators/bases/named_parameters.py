@@ -88,10 +88,12 @@ def _meant(cls: Any, name: str) -> str:
     """Return the parameters that a name is close to, as a question."""
     from difflib import get_close_matches
 
-    elsewhere = getattr(cls, "called_elsewhere", {}).get(name)
+    elsewhere, comma, remark = getattr(cls, "called_elsewhere", {}).get(name, "").partition(", ")
     near = [elsewhere] if elsewhere else get_close_matches(name, cls.__dataclass_fields__, n=3)
     return (
-        f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; help({cls.__name__}) describes those it has"
+        f"; did you mean {' or '.join(map(repr, near))}{comma}{remark}?"
+        if near
+        else f"; help({cls.__name__}) describes those it has"
     )
 
 

@@ -14,20 +14,8 @@ from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.estimator import Regressor
 from dtnumba.estimators.bases.fit import Learner, predicting
 from dtnumba.estimators.bases.one_tree import ClassTree, OneTree
-from dtnumba.estimators.bases.parameters import (
-    CATEGORICAL_FEATURES,
-    CLASS_WEIGHT,
-    COSTS,
-    N_JOBS,
-    SHARE,
-    Legal,
-    integer,
-    is_real,
-    number,
-    one_of,
-    parameter,
-    whole,
-)
+from dtnumba.estimators.bases.parameters import CLASS_WEIGHT, COSTS, SHARE, one_of, parameter
+from dtnumba.estimators.optimal.parameters import CALLED_ELSEWHERE, CLASSES_ELSEWHERE, OptimalParams
 from dtnumba.growth.optimal.columns import columns_of
 from dtnumba.growth.optimal.objectives import class_objective, message_objective, number_objective
 from dtnumba.growth.optimal.to_trees import Described, to_trees, weighted_median
@@ -45,7 +33,6 @@ from dtnumba.runtime.memory import machine_bytes
 from dtnumba.runtime.progress import Monitor
 from dtnumba.runtime.side_by_side import expecting
 from dtnumba.runtime.tasks import n_workers
-from dtnumba.tables.categories import FROM_DTYPE
 from dtnumba.tables.weights import fixed_weights
 from dtnumba.trees.message_length import whole_leaf_bits
 
@@ -60,70 +47,6 @@ if TYPE_CHECKING:
     from dtnumba.tables.weights import Weights
 
 _MUCH = 1 << 40  # steps: a search may take any time, so Ctrl-C and limits are listened for
-_DEEPEST = 30
-_THRESHOLDS = Legal(
-    lambda value: value == "exact" if isinstance(value, str) else value is not None and integer(1).holds(value),
-    "the str 'exact' or an int in the range [1, inf)",
-)
-_SECONDS = Legal(
-    lambda value: value is None or (is_real(value) and value >= 0), "a finite number of 0 or more, or None"
-)
-_START = Legal(lambda value: value is None or str(value) == "greedy", "the str 'greedy' or None")
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class OptimalParams:
-    """Parameters of optimal trees.
-
-    Parameters
-    ----------
-    max_depth : int
-        Longest path from the root to a leaf.
-    max_nodes : int or None
-        Most tests in the tree; None: as many as the depth allows.
-    min_samples_leaf : int
-        Fewest rows of a leaf.
-    complexity : float
-        What each test costs, in units of ``complexity_unit``.
-    complexity_unit : "root" or "rows"
-        "root": a share of what a tree of one leaf loses. "rows": a share of the weight of all rows, which for errors is
-        a share of the rows.
-    categorical_features : "from_dtype", list of names or indices, boolean mask or None
-        Which columns are categories. Up to 8 levels are divided in all ways; of more, one is parted from the others, or
-        some as the greedy tree does.
-    thresholds : "exact" or int
-        "exact": every cut between two values of a number. An int: at most so many a column, after equal shares of rows.
-    max_seconds : float or None
-        Stop the search after so long, and keep the best tree so far. Seconds of compiling do not count; the reading of
-        the table counts, and is not cut short.
-    max_gap : float
-        Stop where no tree is better than the one found by more than this share of its objective.
-    start : "greedy" or None
-        "greedy": look along the most promising tests first, so that good trees come early. None: search at once.
-    max_bytes : int or None
-        Most memory of the search, which forgets what it has solved rather than grow; None: a quarter of the machine's.
-    verbose : int or callable
-        1: say how good the best tree and the bound are whenever they get better. A function is called while the search
-        runs, and stops it by False.
-    n_jobs : int or None
-        Threads of the search and of predictions; the tree is the same on any number. None is every core, but one
-        inside a worker of another pool.
-
-    """
-
-    max_depth: int = parameter(3, whole(1, _DEEPEST))
-    max_nodes: int | None = parameter(None, integer(0))
-    min_samples_leaf: int = parameter(1, whole(1, 1 << 30))
-    complexity: float = parameter(0.0, number(0.0, math.inf))
-    complexity_unit: str = parameter("root", one_of("root", "rows"))
-    categorical_features: Any = parameter(FROM_DTYPE, CATEGORICAL_FEATURES)  # noqa: RUF009  a field
-    thresholds: Any = parameter("exact", _THRESHOLDS)  # noqa: RUF009
-    max_seconds: float | None = parameter(None, _SECONDS)
-    max_gap: float = parameter(0.0, number(0.0, 1.0))
-    start: str | None = parameter("greedy", _START)
-    max_bytes: int | None = parameter(None, integer(1))
-    verbose: Any = parameter(0, Legal(lambda value: callable(value) or value in {0, 1}, "0, 1 or a function"))  # noqa: RUF009
-    n_jobs: int | None = parameter(None, N_JOBS)
 
 
 class OptimalTree(Learner):
@@ -238,8 +161,8 @@ class OptimalTree(Learner):
         return BestTree(found.tree, loss, objective, found.lower * unit, found.explored, history)
 
     def _price(self, weights: Weights) -> Callable[[float], float]:
-        share, total = float(self.complexity), weights.total
-        return lambda root: share * (root if self.complexity_unit == "root" else total)
+        whole = {"root": None, "rows": weights.total, "loss": 1.0}[str(self.complexity_unit)]
+        return lambda root: float(self.complexity) * (root if whole is None else whole)
 
 
 @documented
@@ -276,6 +199,7 @@ class OptimalTreeClassifier(OptimalTree, ClassTree, OptimalParams):
     class_weight: Any = parameter(None, CLASS_WEIGHT)  # noqa: RUF009  a field
     costs: Any = parameter(None, COSTS)  # noqa: RUF009
 
+    called_elsewhere = CLASSES_ELSEWHERE
     priors = None
 
     @property
@@ -381,6 +305,8 @@ class OptimalTreeRegressor(OptimalTree, OneTree, Regressor, OptimalParams):
     """
 
     objective: str = parameter("squared_error", one_of("squared_error", "absolute_error"))
+
+    called_elsewhere = CALLED_ELSEWHERE
 
     @property
     def criterion(self) -> str:
