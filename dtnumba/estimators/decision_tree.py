@@ -28,6 +28,7 @@ from dtnumba.validation.model_protocol import ModelProtocol
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from dtnumba.growth.settings import Settings
     from dtnumba.trees.layout import Trees
 
 
@@ -119,13 +120,17 @@ class DecisionTree(OneTree):
         """
         data = self._read(X, y, sample_weight, X_val, y_val)
         size, learned = self._size(data)
-        weights = self._weights(data)
-        criterion, settings = self._policy(data, weights.total, weights.total, size)
-        trees = train_tree(data.table, data.outcome, criterion, weights, settings)
-        trees = self._finished(data, trees, size, settings.workers)
+        trees, settings = self.grown(data, size)
         learned |= self._learned_from(data.outcome, data.class_costs)
         learned["tree_"] = TreeView(trees, data.table.n_features, data.outcome.sizes)
         return self._learn(data.table, **learned, max_features_=settings.n_drawn)
+
+    def grown(self, data: TrainingData, size: int | None) -> tuple[Trees, Settings]:
+        """Return the tree that grows of rows that were read, of so many leaves at most, and the settings of growth."""
+        weights = self._weights(data)
+        criterion, settings = self._policy(data, weights.total, weights.total, size)
+        trees = train_tree(data.table, data.outcome, criterion, weights, settings)
+        return self._finished(data, trees, size, settings.workers), settings
 
     def finished(self, trees: Trees, X: Any, y: Any, sample_weight: Any = None) -> Trees:
         """Return trees that grew of rows elsewhere as a fit of these rows would leave them: pruned."""

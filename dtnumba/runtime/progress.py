@@ -104,7 +104,10 @@ class Monitor:
             finally:
                 finished.set()
 
-        self._look(halt)
+        try:
+            self._look(halt)
+        except BaseException as error:  # noqa: BLE001  likewise
+            self._stop(halt, "interrupt" if isinstance(error, KeyboardInterrupt) else "callback", error)
         thread = threading.Thread(target=work, name="dtnumba", daemon=True)
         thread.start()
         while not finished.is_set() and not (leaves and halt[0]):

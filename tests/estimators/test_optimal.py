@@ -186,6 +186,14 @@ def test_the_shortest_message(table, depth, most, least):
     assert model.objective_ == pytest.approx(expected, rel=1e-7)
 
 
+@interpreted_only
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_columns_that_part_rows_alike_the_one_of_fewest_bits_is_tested(first):
+    X = np.array([[k % 3, k % 3 == 1] for k in range(60)], float)[:, [first, 1 - first]]
+    model = OptimalTreeClassifier(objective="mdl", max_depth=2, categorical_features=[first]).fit(X, X[:, 1 - first])
+    assert model.trees_.feature.tolist() == [1 - first, -1, -1]
+
+
 def test_no_pruned_tree_takes_fewer_bits():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 2, (300, 3)), rng.normal(size=(300, 2))])

@@ -10,7 +10,7 @@ from naive import optimal as naive
 from strategies import interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, OptimalTreeClassifier, OptimalTreeRegressor
-from dtnumba.growth.optimal.greedy import running_distances
+from dtnumba.growth.optimal import train
 from dtnumba.growth.optimal.train import passes
 from dtnumba.pruners.mdl import MDL
 from dtnumba.trees import message_length
@@ -122,15 +122,99 @@ def test_categories_of_many_levels_are_divided_as_well_as_greedy_trees_do(depth,
     assert number.loss_ <= ((greedy.predict(X) - z) ** 2).sum() * (1 + 1e-9)
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 4)), min_size=1, max_size=12))
-def test_what_first_rows_lose_by_distance(rows):
-    target, weight = map(list, zip(*rows, strict=True))
-    found = running_distances(target, weight)
-    assert found[0] == 0
-    for k in range(1, len(rows) + 1):
-        t, w = np.array(target[:k]), np.array(weight[:k])
-        assert found[k] == min((w * np.abs(t - middle)).sum() for middle in t)
+def drawn_table(rng, n_classes):
+    """Return columns of all kinds, which of them are categories, classes, and weights or None."""
+    n, p = int(rng.integers(10, 80)), int(rng.integers(1, 5))
+    X = rng.integers(0, int(rng.integers(2, 14)), (n, p)).astype(float)
+    nominal = rng.random(p) < rng.choice([0, 0.5])
+    X[:, ~nominal] += rng.choice([0, 1]) * rng.normal(size=(n, int((~nominal).sum())))
+    X[rng.random((n, p)) < rng.choice([0, 0.15])] = np.nan
+    y = rng.integers(0, n_classes, n)
+    y[:n_classes] = np.arange(n_classes)
+    weight = rng.integers(0, 4, n) * rng.choice([1.0, 0.3])
+    weight[:n_classes] = 1.0
+    return X, nominal, y, weight if rng.random() < 0.5 else None
+
+
+@interpreted_only
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**31), kind=st.sampled_from(["error", "costs", "balanced", "gini", "entropy", "bound"]))
+def test_no_greedy_tree_of_the_same_limits_loses_less(seed, kind):
+    rng = np.random.default_rng(seed)
+    n_classes = int(rng.integers(2, 5))
+    X, nominal, y, weight = drawn_table(rng, n_classes)
+    nodes = None if rng.random() < 0.5 else int(rng.integers(1, 9))
+    leaves = None if nodes is None else nodes + 1
+    params = {"max_depth": int(rng.integers(1, 7)), "min_samples_leaf": int(rng.integers(1, 4))}
+    params |= {"categorical_features": nominal, "class_weight": "balanced" if kind == "balanced" else None}
+    costs = rng.integers(1, 5, (n_classes, n_classes)) * (1.0 - np.eye(n_classes)) if kind == "costs" else None
+    objective = kind if kind in {"gini", "entropy", "bound"} else "error"
+    model = OptimalTreeClassifier(max_seconds=0, max_nodes=nodes, objective=objective, costs=costs, **params)
+    model.fit(X, y, weight)
+    counts = np.ones(len(y)) if weight is None else weight
+    counts = counts * len(y) / n_classes / np.bincount(y)[y] if kind == "balanced" else counts
+    for criterion in [kind] if kind in {"gini", "entropy"} else ["gini", "entropy"]:
+        params |= {"criterion": criterion, "prune": "bound" if kind == "bound" else None}
+        greedy = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0, costs=costs, **params).fit(X, y, weight)
+        trees = greedy.trees_
+        if kind == "bound":
+            assert model.objective_ <= greedy.risk_bound() * (1 + 1e-9)
+        elif kind in {"gini", "entropy"}:
+            assert model.loss_ <= (trees.weight * trees.impurity)[trees.feature < 0].sum() * (1 + 1e-9) + 1e-9
+        else:
+            price = (1 - np.eye(n_classes)) if costs is None else costs
+            assert model.loss_ <= (counts * price[y, greedy.predict(X)]).sum() * (1 + 1e-9) + 1e-9
+    check(model.trees_, X.shape[1])
+
+
+@interpreted_only
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**31), objective=st.sampled_from(["squared_error", "absolute_error"]))
+def test_no_greedy_tree_of_numbers_loses_less(seed, objective):
+    rng = np.random.default_rng(seed)
+    X, nominal, _, weight = drawn_table(rng, 2)
+    z, nodes = rng.normal(size=len(X)).round(1), None if rng.random() < 0.5 else int(rng.integers(1, 9))
+    params = {"max_depth": int(rng.integers(1, 7)), "min_samples_leaf": int(rng.integers(1, 4))}
+    params |= {"categorical_features": nominal}
+    model = OptimalTreeRegressor(max_seconds=0, max_nodes=nodes, objective=objective, **params).fit(X, z, weight)
+    greedy = DecisionTreeRegressor(
+        criterion=objective, max_leaf_nodes=None if nodes is None else nodes + 1, random_state=0, **params
+    ).fit(X, z, weight)
+    away = np.abs(greedy.predict(X) - z) ** (1 if objective == "absolute_error" else 2)
+    assert model.loss_ <= ((1 if weight is None else weight) * away).sum() * (1 + 1e-7) + 1e-9
+
+
+@interpreted_only
+@pytest.mark.parametrize("most", [1, 3])
+def test_greedy_trees_keep_to_the_cuts_that_are_allowed(most):
+    X, y = noise(120)
+    X[::7, 1] = np.nan
+    model = OptimalTreeClassifier(max_depth=6, thresholds=most, max_seconds=0).fit(X, y)
+    assert model.n_leaves_ > 2
+    for j in range(X.shape[1]):
+        cuts = np.unique(model.trees_.threshold[(model.trees_.feature == j) & np.isfinite(model.trees_.threshold)])
+        sides = {tuple(X[:, j] <= cut) for cut in cuts}
+        assert len(sides) <= most * (1 + (j == 1))  # cuts lie between values that a node's rows have
+
+
+@interpreted_only
+def test_setting_up_ends_when_the_time_is_up(monkeypatch):
+    X, y = noise(60)
+    monkeypatch.setattr(train, "_A_LOOK", 1.0)
+    for objective in ("error", "mdl", "bound"):
+        model = OptimalTreeClassifier(max_depth=3, max_seconds=0, objective=objective).fit(X, y)
+        assert model.n_leaves_ == 1
+        assert 0 <= model.lower_bound_ < model.objective_
+        assert not model.is_optimal_
+
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    model = OptimalTreeClassifier(verbose=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert (model.n_leaves_, model.lower_bound_, model.is_optimal_) == (1, 0, False)
+    assert OptimalTreeClassifier(max_depth=3).fit(X, y).is_optimal_
 
 
 def test_depths_that_nobody_searches_are_legal():

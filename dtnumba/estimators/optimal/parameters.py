@@ -71,12 +71,16 @@ class OptimalParams:
     thresholds : "exact" or int
         "exact": every cut between two values of a number. An int: at most so many a column, after equal shares of rows.
     max_seconds : float or None
-        Stop the search after so long, and keep the best tree so far. Seconds of compiling do not count; the reading of
-        the table counts, and is not cut short.
+        Stop after so long, and keep the best tree so far: a leaf, where not even the columns were put in order by then.
+        Seconds of compiling do not count, nor does what reads and checks the table before.
     max_gap : float
         Stop where no tree is better than the one found by more than this share of its objective.
     start : "greedy" or None
-        "greedy": look along the most promising tests first, so that good trees come early. None: search at once.
+        "greedy": look along the most promising tests first, so that good trees come early; more than 4 levels, and
+        whatever a limit ends, begin with greedy trees, where there is the time to grow them. The tree is then no worse
+        than any of DecisionTree of the same depth, leaves, rows a leaf, weights, costs and categories, random_state=0
+        and criterion "gini" or "entropy" (of an objective of that name, the same one; of "bound" and "mdl", pruned by
+        that; of numbers, the objective). None: search at once.
     max_bytes : int or None
         Most memory of the search, which forgets what it has solved rather than grow; None: a quarter of the machine's.
     verbose : int or callable

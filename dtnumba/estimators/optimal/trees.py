@@ -15,6 +15,7 @@ from dtnumba.estimators.bases.estimator import Regressor
 from dtnumba.estimators.bases.fit import Learner, predicting
 from dtnumba.estimators.bases.one_tree import ClassTree, OneTree
 from dtnumba.estimators.bases.parameters import CLASS_WEIGHT, COSTS, SHARE, one_of, parameter
+from dtnumba.estimators.optimal.greedy_start import grower_of
 from dtnumba.estimators.optimal.parameters import CALLED_ELSEWHERE, CLASSES_ELSEWHERE, OptimalParams
 from dtnumba.growth.optimal.columns import columns_of
 from dtnumba.growth.optimal.objectives import class_objective, message_objective, number_objective
@@ -24,8 +25,11 @@ from dtnumba.growth.optimal.train import (
     SearchLimits,
     count_tests,
     find_tree,
+    greedy_trees,
     loss_of_leaves,
+    made_ready,
     say_step,
+    takes_long,
     unrounded,
 )
 from dtnumba.prediction.tree_view import TreeView
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from dtnumba.estimators.bases.fit import TrainingData
+    from dtnumba.growth.optimal.columns import OrderedColumn
     from dtnumba.growth.optimal.objectives import Objective
     from dtnumba.tables.weights import Weights
 
@@ -89,7 +94,7 @@ class OptimalTree(Learner):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the best tree; see ``Learner.fit``. Ctrl-C keeps the best so far, and then raises KeyboardInterrupt.
 
-        Before the search, while the table is read or code compiled, it raises at once.
+        Before any tree is known, while the table is read or code compiled, it raises at once.
         """
         data = self._read(X, y, sample_weight)
         seconds = None if self.max_seconds is None else float(self.max_seconds)
@@ -104,13 +109,17 @@ class OptimalTree(Learner):
         table, outcome = data.table, data.outcome
         weights = fixed_weights(self.row_weights(outcome, data.weight), table.n_rows)
         kept = np.asarray(weights.kept, np.int64)
-        columns = columns_of(table, kept, None if self.thresholds == "exact" else int(self.thresholds))
+        columns = self._columns(table, kept, monitor)
+        is_whole = columns is not None
+        columns = columns or []
         goal = self._objective_of(data, weights, columns, self._price(weights))
         deepest = int(self.max_depth)
         most = (1 << deepest) - 1 if self.max_nodes is None else int(self.max_nodes)
         memory = machine_bytes() // 4 if self.max_bytes is None else int(self.max_bytes)
         limits = SearchLimits(deepest, most, int(self.min_samples_leaf), memory, float(self.max_gap), self.start)
-        limits = limits._replace(workers=n_workers(self.n_jobs))
+        params, weight = self.get_params(deep=False), self.row_weights(outcome, data.weight)
+        grower = grower_of(data, kept, weight, params)
+        limits = limits._replace(workers=n_workers(self.n_jobs), grower=grower, is_whole=is_whole)
         if self.verbose and not callable(self.verbose):
             limits = limits._replace(tell=partial(say_step, goal.unit))
         with expecting(predicting(table, outcome)):
@@ -129,6 +138,14 @@ class OptimalTree(Learner):
             "n_explored_": best.explored,
             "history_": np.array(best.history),
         }
+
+    def _columns(self, table: Any, kept: NDArray[np.int64], monitor: Monitor) -> list[OrderedColumn] | None:
+        """Return the columns of the search; None where the monitor stops that."""
+        most = None if self.thresholds == "exact" else int(self.thresholds)
+        by_price = self.objective == "mdl"
+        make = partial(columns_of, table, kept, most, lambda: bool(monitor.stopped), by_price=by_price)
+        found = made_ready(make, takes_long=takes_long(table.n_features, len(kept)), monitor=monitor)
+        return None if found is None else list(found)
 
     def path(self, complexities: Any, X: Any, y: Any, sample_weight: Any = None) -> list[Self]:
         """Return the optimal trees along a range of complexities: what cost-complexity pruning finds part of.
@@ -252,6 +269,12 @@ class OptimalTreeClassifier(OptimalTree, ClassTree, OptimalParams):
                     history.append((found.history[-1][0], objective, price(0)))
             lower = min(lower, found.lower * goal.unit / (weight * highest) + price(n_tests))
         assert best is not None  # a leaf is found first
+        if lower < best.objective:
+            for tree, loss in greedy_trees(columns, goal, limits, monitor):
+                objective = loss * goal.unit / (weight * highest) + price(count_tests(tree))
+                if objective < best.objective:
+                    best = BestTree(tree, loss * goal.unit, objective, 0.0, 0, history)
+                    history.append((monitor.seconds_of_work(), objective, price(0)))
         return best._replace(lower=min(lower, best.objective), explored=explored)
 
     def _objective_of(self, data: TrainingData, weights: Weights, columns: Any, price: Any) -> Objective:

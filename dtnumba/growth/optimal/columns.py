@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 MOST_LEVELS_IN_SUBSETS = 8
@@ -39,20 +41,45 @@ class OrderedColumn:
         return int(self.codes.max())
 
 
-def columns_of(table: Any, kept: NDArray[np.int64], most: int | None) -> list[OrderedColumn]:
-    """Return the columns of a table's rows; ``most`` limits the cuts of a number, None for all."""
+def columns_of(
+    table: Any,
+    kept: NDArray[np.int64],
+    most: int | None,
+    is_over: Callable[[], bool] = lambda: False,
+    *,
+    by_price: bool = False,
+) -> list[OrderedColumn]:
+    """Return the columns of a table's rows, those of them until ``is_over``.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    kept : array
+        Which rows.
+    most : int or None
+        Limits the cuts of a number; None: all.
+    is_over : function
+        Tells whether to stop at once.
+    by_price : bool
+        Whether tests of columns that have other numbers of cuts or levels cost differently, so that of columns that
+        part rows alike each is kept.
+
+    """
     if table.cells is not None and table.nominal is None:
         all_of_two = _of_two_values(table.whole if len(kept) == table.n_rows else table.whole[kept])
         if all_of_two is not None:
             return all_of_two
     found: list[OrderedColumn] = []
     for j in range(table.n_features):
+        if is_over():
+            return found
         values = table.column(j)[kept]
         if table.nominal is not None and table.nominal[j]:
             found += _of_category(j, values, table.n_levels(j))
         else:
             found += _of_number(j, values, most)
-    return _distinct(found)
+    return _distinct(found, is_over, by_price=by_price)
 
 
 def _of_two_values(X: NDArray[Any]) -> list[OrderedColumn] | None:
@@ -68,6 +95,18 @@ def _of_two_values(X: NDArray[Any]) -> list[OrderedColumn] | None:
         first.setdefault(packed[j].tobytes(), j)
     ends, both = np.stack([low, high], axis=1).astype(np.float64), np.arange(2)
     return [OrderedColumn(j, codes[j], ends[j], both) for j in first.values()]
+
+
+def ranked_values(table: Any, kept: NDArray[np.int64], most: int) -> NDArray[np.float64]:
+    """Return a table in which each number says between which of so many cuts it is; of rows that are kept."""
+    found = np.empty((table.n_rows, table.n_features))
+    for j in range(table.n_features):
+        values = found[:, j] = table.column(j)
+        if table.nominal is None or not table.nominal[j]:
+            own = values[kept]
+            own[~np.isnan(own)] = _of_number(j, own, most)[0].codes[~np.isnan(own)]
+            found[kept, j] = own
+    return found
 
 
 def _of_number(j: int, values: NDArray[np.float64], most: int | None) -> list[OrderedColumn]:
@@ -129,19 +168,26 @@ def _of_category(j: int, values: NDArray[np.float64], n_levels: int) -> list[Ord
     return found
 
 
-def _distinct(columns: list[OrderedColumn]) -> list[OrderedColumn]:
+def _distinct(columns: list[OrderedColumn], is_over: Callable[[], bool], *, by_price: bool) -> list[OrderedColumn]:
     """Leave out columns that part nothing, and of those of 0 and 1 the ones that part as an earlier one does."""
-    seen: set[bytes] = set()
-    kept = []
+    seen: set[tuple[bytes, int]] = set()
+    kept = list[OrderedColumn]()
+    offered: dict[int, int] = {}
+    if by_price:
+        for column in columns:
+            cuts = -len(np.unique(column.level)) if column.n_levels else column.last_code
+            offered[column.feature] = max(offered.get(column.feature, cuts), cuts)
     for column in columns:
+        if is_over():
+            return kept
         codes = column.codes
         if len(codes) == 0 or codes.min() == codes.max():
             continue
         if codes.max() == 1:
-            bits = np.packbits(codes != codes[0]).tobytes()
-            if bits in seen:
+            name = np.packbits(codes != codes[0]).tobytes(), offered.get(column.feature, 0)
+            if name in seen:
                 continue
-            seen.add(bits)
+            seen.add(name)
         kept.append(column)
     return kept
 

@@ -64,16 +64,19 @@ class Engine:
     is_running = ended = has_begun = False
 
     def prepare(self) -> None:
-        """Make the memory of a search, and compile what it needs."""
+        """Make the memory of a search."""
         self.job = self.make_job()
+        self.is_over, self.twins = threading.Event(), list[Engine]()
+        self.has_called = False
+
+    def compile(self) -> None:
+        """Compile what the search needs."""
         codes = self.kernels(self.job)
         compile_entries(codes)
         self.job = self.job._replace(two_at=entry_of(codes[0]))
         self.code = codes[1]._replace(record=self.job)
         memory = self.job.frames if hasattr(self.job, "frames") else self.job.levels
         self.state, self.explored_at = memory.state, memory.explored
-        self.is_over, self.twins = threading.Event(), list[Engine]()
-        self.has_called = False
 
     def close(self) -> None:
         """Let go of all who help; nothing is searched for after this."""

@@ -186,6 +186,17 @@ def _offered(columns: list[OrderedColumn]) -> tuple[NDArray[np.int64], NDArray[n
     return np.array([cuts[column.feature] for column in columns], np.int64), np.array(levels, np.int64)
 
 
+def priced(goal: Objective, columns: list[OrderedColumn]) -> Objective:
+    """Return an objective that knows prices of all columns: appended ones cost what others of their feature cost."""
+    loss = goal.loss
+    if not isinstance(loss, MessageLength) or len(loss.levels) == len(columns):
+        return goal
+    first = {column.feature: k for k, column in reversed(list(enumerate(columns)))}
+    like = [k if k < len(loss.levels) else first[column.feature] for k, column in enumerate(columns)]
+    priced_loss = loss._replace(price=loss.price[:, like], levels=loss.levels[like], is_single=loss.is_single[like])
+    return goal._replace(loss=priced_loss)
+
+
 def number_objective(y: NDArray[np.float64], weights: Weights, name: str, price: Any) -> Objective:
     """Return the squares about the means, or the distances from the medians; see ``class_objective``."""
     kept = y[weights.kept]

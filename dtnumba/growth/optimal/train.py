@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dtnumba.growth.optimal.columns import has_many_levels, is_binary, n_cuts
 from dtnumba.growth.optimal.engines import MUCH, BitEngine, SortedEngine
-from dtnumba.growth.optimal.greedy import Greedy, Tree, same_rows, seconds_of_growth
+from dtnumba.growth.optimal.greedy import Greedy, Tree, same_rows
+from dtnumba.growth.optimal.objectives import priced
 from dtnumba.growth.optimal.rule import ALL_TESTS, TreeRule
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from dtnumba.growth.optimal.columns import OrderedColumn
     from dtnumba.growth.optimal.engines import Engine
+    from dtnumba.growth.optimal.greedy import Grower
     from dtnumba.growth.optimal.objectives import Objective
     from dtnumba.runtime.progress import Monitor
 
@@ -26,6 +28,7 @@ _FEW_CUTS = 400  # up to which all are columns of 0 and 1
 _SHALLOW, _DEEPEST = 4, 10  # levels that are searched without a greedy tree first, and at most
 _A_WHILE = 2_000_000_000  # steps of some nanoseconds, of a search that others follow
 _AT_ONCE = 0.05  # seconds that need no thread to wait in
+_A_LOOK = 100e-9  # seconds that a row of a column takes to be put in order
 _SHARES = (1 / 8, 1 / 4, 1 / 2, 3 / 4)  # of the best loss, below which is looked for trees to raise the bound
 
 
@@ -68,6 +71,8 @@ class SearchLimits(NamedTuple):
     upper: int | None = None  # only trees that lose less are of interest; None: all
     tell: Callable[[float, int, int], None] | None = None  # called with seconds, loss and bound as they get better
     workers: int = 1  # threads
+    grower: Grower | None = None  # of greedy trees
+    is_whole: bool = True  # whether the columns are all that there are: they are not where time ended before
 
 
 AS_BEFORE = 0  # as many steps as the search before it took
@@ -112,6 +117,8 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
     found.note(monitor.seconds_of_work(), found.upper)
     searched = min(depth, _DEEPEST)
     rule = TreeRule(searched, min(most, (1 << searched) - 1), least, goal.price, limits.gap, np.zeros(0))
+    if not limits.is_whole:
+        return found
     if not columns or depth == 0 or most == 0 or goal.root <= goal.price:
         found.lower = found.upper
         found.note(monitor.seconds_of_work(), found.upper)
@@ -119,12 +126,17 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
     begins = searched > _SHALLOW or any(map(has_many_levels, columns))
     if begins:
         _begin(columns, goal, limits, monitor, found)
+        goal = priced(goal, columns)
     is_bits = goal.is_sum and (is_binary(columns) or n_cuts(columns) <= _FEW_CUTS)
-    one: Engine = (BitEngine if is_bits else SortedEngine)(columns, goal, rule, limits.memory, limits.workers)
-    try:
-        _search(one, found, limits, monitor, is_whole=searched == depth)
-    finally:
-        one.close()
+    kind = BitEngine if is_bits else SortedEngine
+    ready = partial(made_ready, takes_long=takes_long(len(columns), len(goal.values)), monitor=monitor)
+    one = ready(partial(kind, columns, goal, rule, limits.memory, limits.workers))
+    if one is not None:
+        one.compile()
+        try:
+            _search(one, found, limits, monitor, ready, is_whole=searched == depth)
+        finally:
+            one.close()
     if found.lower < found.upper and not begins:
         _begin(columns, goal, limits, monitor, found)
     if searched < depth:
@@ -133,7 +145,27 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
     return found
 
 
-def _search(one: Engine, found: Found, limits: SearchLimits, monitor: Monitor, *, is_whole: bool) -> None:
+def made_ready(make: Callable[[], Any], *, takes_long: bool, monitor: Monitor) -> Any:
+    """Return what a function makes, or None where the monitor stops that, as it may if it takes long."""
+    if not takes_long:
+        return make()
+    return None if monitor.stopped else monitor.in_background(make)
+
+
+def takes_long(n_columns: int, n_rows: int) -> bool:
+    """Tell whether one look at all columns takes long enough to be stopped."""
+    return n_columns * n_rows * _A_LOOK > _AT_ONCE
+
+
+def _search(
+    one: Engine,
+    found: Found,
+    limits: SearchLimits,
+    monitor: Monitor,
+    ready: Callable[[Callable[[], Engine]], Engine | None],
+    *,
+    is_whole: bool,
+) -> None:
     """Search pass by pass, until the best tree is proven, or good enough, or the monitor stops it."""
     twin: Engine | None = None
     now, steps, is_late = one, 0, False
@@ -154,7 +186,11 @@ def _search(one: Engine, found: Found, limits: SearchLimits, monitor: Monitor, *
         is_last = step.budget == ALL_TESTS and step.share == 1.0
         now = one
         if not is_last and one.has_begun:  # which shall go on later
-            twin = twin or one.twin()
+            if twin is None:
+                twin = ready(one.twin)
+                if twin is None:
+                    break
+                twin.compile()
             now = twin
             twin.has_begun = False
         begun, before = int(now.explored_at[0]), found.upper
@@ -182,47 +218,50 @@ def _proven(one: Engine, found: Found, target: int, before: int, gap: float) -> 
 
 
 def _begin(columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor, found: Found) -> None:
-    """Note the greedy tree, and what rows lose that are alike, where these take less time than is left.
+    """Note the greedy tree, and what rows lose that are alike, where these take less time than is left."""
+    for tree, upper in greedy_trees(columns, goal, limits, monitor):
+        found.take(tree, upper)
+    lower = made_ready(partial(same_rows, columns, goal), takes_long=not _is_quick(limits, goal), monitor=monitor)
+    found.lower = min(max(found.lower, lower or 0), found.upper)
+    found.note(monitor.seconds_of_work(), found.upper)
 
-    Its divisions of categories that have many levels are appended to the columns.
+
+def greedy_trees(
+    columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor
+) -> list[tuple[Tree, int]]:
+    """Return the greedy trees to begin with, and what they lose: none where they take longer than is left.
+
+    Their divisions of categories that have many levels are appended to the columns.
     """
-    is_quick = seconds_of_growth(columns, goal, limits.depth) < _AT_ONCE
-    if monitor.stopped and not is_quick:
-        return
-    work = partial(_first, columns, goal, limits, lambda: bool(monitor.stopped) and not is_quick)
-    first = work() if is_quick else monitor.in_background(work)
-    if first is not None:
-        tree, upper, lower, divisions = first
-        columns += divisions
-        if upper < found.upper and limits.start is not None:
-            found.take(tree, upper)
-        found.lower = min(max(found.lower, lower), found.upper)
-        found.note(monitor.seconds_of_work(), found.upper)
+    if limits.start is None or not limits.is_whole:
+        return []
+    greedy = Greedy(columns, goal, limits.grower)
+    grow = partial(greedy.trees, limits.depth, limits.tests)
+    found = made_ready(grow, takes_long=not _is_quick(limits, goal), monitor=monitor)
+    if found is None:
+        return []
+    columns += greedy.columns[len(columns) :]
+    return list(found)
 
 
-def _first(
-    columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, is_over: Callable[[], bool]
-) -> tuple[Tree, int, int, list[OrderedColumn]]:
-    tree: Tree = {}
-    upper = MUCH
-    grower = Greedy(columns, goal, limits.least, is_over)
-    if limits.start is not None:
-        tree, upper = grower.best(limits.depth, limits.tests)
-    return tree, upper, same_rows(grower.columns, goal), grower.columns[len(columns) :]
+def _is_quick(limits: SearchLimits, goal: Objective) -> bool:
+    return limits.grower is None or limits.grower.seconds(len(goal.values), limits.depth) < _AT_ONCE
 
 
 def _extend(
     columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor, found: Found
 ) -> None:
     """Grow the tree that was found greedily to the depth that was asked for."""
-    is_quick = seconds_of_growth(columns, goal, limits.depth) < _AT_ONCE
-    if not found.tree or (monitor.stopped and not is_quick):
+    if not found.tree or (monitor.stopped and not _is_quick(limits, goal)):
         return
-    grower = Greedy(columns, goal, limits.least, lambda: bool(monitor.stopped) and not is_quick)
-    tree = monitor.in_background(lambda: grower.extended(dict(found.tree or {}), limits.depth, limits.tests))
+    greedy = Greedy(columns, goal, limits.grower)
+    given = dict(found.tree)
+    tree = monitor.in_background(
+        lambda: greedy.extended(given, limits.depth, limits.tests, lambda: bool(monitor.stopped))
+    )
     if tree is not None:
-        columns += grower.columns[len(columns) :]
-        found.take(tree, grower.prune(tree))
+        columns += greedy.columns[len(columns) :]
+        found.take(tree, greedy.prune(tree))
 
 
 def count_tests(tree: Tree) -> int:
