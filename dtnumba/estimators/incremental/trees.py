@@ -365,30 +365,34 @@ class IncrementalTreeClassifier(IncrementalTree, IncrementalParams, DecisionTree
         found: NDArray[np.int64] | None = vars(self.check_fitted()).get("_bayes_leaves")
         return np.empty(0, np.int64) if found is None else found
 
+    def _n_bayes_leaves(self) -> int:
+        return len(vars(self.check_fitted()).get("_bayes_leaves", ()))
+
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
         """Return the share of each class in every row's leaf; of a stream's tree, as its leaves answer."""
-        if len(self.bayes_leaves_) == 0:
+        if self._n_bayes_leaves() == 0:
             return super().predict_proba(X)
         return stream_shares(self, self.table_of(X))
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
         """Return the label of every row."""
-        if len(self.bayes_leaves_) == 0:
+        if self._n_bayes_leaves() == 0:
             return super().predict(X)
         labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return labels
 
     def compile_predictor(self) -> RowPredictor:
         """Return a function ``p(row, out=None)`` that answers one row in microseconds, as ``predict_proba`` does."""
-        if len(self.bayes_leaves_) == 0:
+        if self._n_bayes_leaves() == 0:
             return super().compile_predictor()
         return predictor_of_stream(self)
 
     def to_rules(self, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> RuleSetClassifier:
         """Return the tree as rules; an error where leaves answer by naive Bayes."""
-        if len(self.bayes_leaves_):
+        n = self._n_bayes_leaves()
+        if n:
             raise ValueError(
-                f"to_rules: {len(self.bayes_leaves_)} leaves of this {type(self).__name__} answer by naive Bayes, "
+                f"to_rules: {n} leaves of this {type(self).__name__} answer by naive Bayes, "
                 "which no rule says; learn the stream with leaf_prediction='majority'"
             )
         return super().to_rules(X, y, sample_weight, **options)
