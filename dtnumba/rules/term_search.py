@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dtnumba.runtime.instructions.bits import largest
 from dtnumba.runtime.kernels import inline, kernel, outlined
 
 _FEW_TESTS = 2  # whose rows are looked up test by test; more are judged in one pass over the rows
@@ -74,18 +75,18 @@ def _may_win(terms, depth, t):
 
 
 @inline
-def _judge(terms, pure, depth, t, total, largest):
+def _judge(terms, pure, depth, t, total, most):
     """Note a term that ends with test t, and what longer ones may score, by the weight that it covers."""
     size, score, bound, best = depth + 1, 0.0, -1.0, terms.score
     if total >= terms.least:
         if pure:
-            is_pure = largest == total
+            is_pure = most == total
             score = total if is_pure else 0.0
-            bound = 0.0 if is_pure else largest
+            bound = 0.0 if is_pure else most
         else:
             n_classes = terms.sums.shape[1]
-            score = (largest + 1.0) / (total + n_classes)
-            bound = (largest + 1.0) / (largest + n_classes)
+            score = (most + 1.0) / (total + n_classes)
+            bound = (most + 1.0) / (most + n_classes)
     if score > best[0] or (score == best[0] and score > 0.0 and _is_before(terms, depth, t)):
         best[0], best[1] = score, size
         for i in range(len(terms.best)):
@@ -100,16 +101,6 @@ def _leave_out(terms, depth, t):
     """Note that terms with test t at this depth, or with the next one, are not better than earlier ones."""
     if depth + 1 < len(terms.best):
         terms.bound[depth, t] = terms.bound[depth, t + 1] = -1.0
-
-
-@inline
-def _largest(sums):
-    """Return the first class of the largest sum."""
-    k = 0
-    for other in range(1, len(sums)):
-        if sums[other] > sums[k]:
-            k = other
-    return k
 
 
 @inline
@@ -152,7 +143,7 @@ def _add_classes(terms, j):
 def _judge_levels(terms, pure, depth, j, total):
     """Judge the terms that end with a test of a category."""
     pair_sum, rest = terms.pair_sum, terms.sums[0]
-    top = _largest(rest)
+    top = largest(rest)
     second, has_empty = 0.0, False
     for k in range(len(rest)):
         if k != top:
@@ -170,7 +161,7 @@ def _judge_levels(terms, pure, depth, j, total):
         has_empty |= own == 0.0
         _judge(terms, pure, depth, t, own, most)
         # The commonest of the others is looked for only where the group holds many of the commonest of all.
-        _judge(terms, pure, depth, t + 1, total - own, rest[top] if rest[top] >= second else rest[_largest(rest)])
+        _judge(terms, pure, depth, t + 1, total - own, rest[top] if rest[top] >= second else rest[largest(rest)])
         for q in range(terms.group_start[g], terms.group_start[g + 1]):
             rest[terms.pair_class[terms.first_pair[j] + q]] += pair_sum[q]
 
@@ -181,7 +172,7 @@ def _judge_cuts(terms, pure, depth, j, total):
     pair_sum, right, left = terms.pair_sum, terms.sums[0], terms.sums[1]
     for k in range(len(left)):
         left[k] = 0.0
-    most_left, most_right, n_left = 0.0, _largest(right), 0.0
+    most_left, most_right, n_left = 0.0, largest(right), 0.0
     for g in range(terms.first_group[j], terms.first_group[j + 1] - 2):
         for q in range(terms.group_start[g], terms.group_start[g + 1]):
             k = terms.pair_class[terms.first_pair[j] + q]
@@ -190,7 +181,7 @@ def _judge_cuts(terms, pure, depth, j, total):
             right[k] -= pair_sum[q]
             most_left = max(most_left, left[k])
             if k == most_right:
-                most_right = _largest(right)
+                most_right = largest(right)
         t = terms.first_test[j] + 2 * (g - terms.first_group[j])
         _judge(terms, pure, depth, t, n_left, most_left)
         _judge(terms, pure, depth, t + 1, total - n_left, right[most_right])
@@ -382,7 +373,7 @@ def next_term(terms):
             return False
         if attempt == 1 and terms.score[0] > 0.0:
             break
-        if attempt == 2 and terms.score[0] <= (counts[_largest(counts)] + 1.0) / (total + len(counts)):
+        if attempt == 2 and terms.score[0] <= (counts[largest(counts)] + 1.0) / (total + len(counts)):
             return False
         if attempt < 2:
             _search(terms, attempt == 0)

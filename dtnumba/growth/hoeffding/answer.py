@@ -18,20 +18,11 @@ from dtnumba.growth.hoeffding.stream import (
     SEEN_AT,
     THRESHOLD,
 )
+from dtnumba.runtime.instructions.bits import largest
 from dtnumba.runtime.kernels import inline, kernel
 
 SAY_MAJORITY, SAY_BAYES, SAY_ADAPTIVE = 0, 1, 2
 _LEAST_VARIANCE = 1e-12
-
-
-@inline
-def largest(values):
-    """Return the first of the largest values."""
-    best = 0
-    for k in range(1, len(values)):
-        if values[k] > values[best]:
-            best = k
-    return best
 
 
 @inline

@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 
-from dtnumba.growth.hoeffding.answer import largest
 from dtnumba.growth.hoeffding.best_tests import is_for_numbers, spread_of, weight_of
 from dtnumba.growth.hoeffding.drift import clear
 from dtnumba.growth.hoeffding.stream import (
@@ -28,6 +27,7 @@ from dtnumba.growth.hoeffding.stream import (
     STREAM_DEPTH,
     TRIED,
 )
+from dtnumba.runtime.instructions.bits import largest
 from dtnumba.runtime.kernels import by_class, inline, outlined
 
 _MUCH_MORE = 2.0  # a leaf that comes back must promise so many times as much: what another one saw is lost

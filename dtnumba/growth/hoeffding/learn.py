@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.growth.hoeffding.answer import bayes, child_of, largest, says_bayes
+from dtnumba.growth.hoeffding.answer import bayes, child_of, says_bayes
 from dtnumba.growth.hoeffding.best_tests import best_tests, hoeffding_bound, is_for_numbers, weight_of
 from dtnumba.growth.hoeffding.budget import free_below, free_slot, give_slot, tally
 from dtnumba.growth.hoeffding.drift import Windows, see_loss
@@ -35,6 +35,7 @@ from dtnumba.growth.hoeffding.stream import (
     TRIED,
     Stream,
 )
+from dtnumba.runtime.instructions.bits import largest
 from dtnumba.runtime.kernels import by_class, entry, inline, outlined
 from dtnumba.runtime.records import own_copy
 

@@ -8,27 +8,15 @@ that has. So sums up to a point are exact whatever came; only where cuts may lie
 import numpy as np
 
 from dtnumba.growth.hoeffding.stream import N_POINTS
+from dtnumba.runtime.instructions.bits import lower_bound
 from dtnumba.runtime.kernels import inline
-
-
-@inline
-def point_of(points, n, value):
-    """Return the first of n points that is not below a value, n where all are."""
-    low, high = np.int64(0), np.int64(n)
-    while low < high:
-        middle = (low + high) >> 1
-        if points[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @inline
 def see_value(n_points, points, mass, value, row_sums):
     """Count a value; return how many points there are then."""
     n = np.int64(n_points)
-    at = point_of(points, n, value)
+    at = lower_bound(points, np.int64(0), n, value)
     if at == n or points[at] != value:
         if n < N_POINTS:
             for i in range(n, at, -1):

@@ -120,3 +120,13 @@ def lower_bound(values, low, high, x):
         else:
             high = middle
     return low
+
+
+@inline
+def largest(values):
+    """Return the first place of the largest of some values."""
+    best = 0
+    for k in range(1, len(values)):
+        if values[k] > values[best]:
+            best = k
+    return best
