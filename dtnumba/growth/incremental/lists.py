@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dtnumba.runtime.instructions.bits import lower_bound
 from dtnumba.runtime.kernels import inline, outlined
 from dtnumba.tables.cells import cells_of
 from dtnumba.tables.presort import MISSING, NEW, bits_of, is_missing, key_of, sort_by_key
@@ -74,22 +75,15 @@ def code_of(held, column, value):
     """Return the code of a value of a column."""
     if value != value:
         return np.int64(MISSING_CODE)
-    low, high = np.int64(0), np.int64(held.edges.shape[1])
-    while low < high:
-        middle = (low + high) >> 1
-        if value > held.edges[column, middle]:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return lower_bound(held.edges[column], np.int64(0), np.int64(held.edges.shape[1]), value)
 
 
 @outlined
 def put_in(held, rows, n):
     """Code n rows and enter them with those of the same codes."""
-    for i in range(n):
-        row = np.int64(rows[i])
-        for c in range(held.codes.shape[1]):
+    for c in range(held.codes.shape[1]):
+        for i in range(n):
+            row = np.int64(rows[i])
             code = code_of(held, c, np.float64(held.values[row, c]))
             held.codes[row, c] = code
             other = held.first[c, code]
@@ -101,9 +95,9 @@ def put_in(held, rows, n):
 @outlined
 def take_out(held, rows, n):
     """Take n rows from among those of the same codes."""
-    for i in range(n):
-        row = np.int64(rows[i])
-        for c in range(held.codes.shape[1]):
+    for c in range(held.codes.shape[1]):
+        for i in range(n):
+            row = np.int64(rows[i])
             before, after = held.before[c, row], held.after[c, row]
             if before >= 0:
                 held.after[c, before] = after

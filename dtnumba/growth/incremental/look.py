@@ -8,6 +8,7 @@ leaves at least the spread of the rows of lower codes and of those of higher cod
 import numpy as np
 
 from dtnumba.criteria.contract import NO_GAIN
+from dtnumba.growth.incremental.ceilings import GAIN_SLACK
 from dtnumba.growth.incremental.lists import GOES, MISSING_CODE, key_at, sort_rows
 from dtnumba.growth.incremental.node_sums import add_row, spread_of
 from dtnumba.growth.incremental.state import FEATURE, LEFT, MISSING_LEFT, PARENT_NODE, THRESHOLD, gather_rows
@@ -73,7 +74,6 @@ def bound_cuts(visit, node, table, spread, least):
     target, criterion, seen = visit.job.target, visit.job.criterion, visit.scratch.work.seen[0]
     low, bounds, m = visit.low, visit.bounds, table.shape[1] - 1
     n_missing, n = table[MISSING_CODE, m], np.int64(0)
-    has_corners = m == 2 and target.n_stats == 2  # classes: numbers have squares, too
     for b in range(MISSING_CODE + 1):
         bounds[b, 0] = bounds[b, 1] = -np.inf
         n += table[b, m]
@@ -97,36 +97,55 @@ def bound_cuts(visit, node, table, spread, least):
             if table[b, m] == 0:
                 continue
             inside = -np.inf
-            if table[b, m] > 1 and has_corners:
-                # Of two sums, what cuts are worth is convex in what goes left: at the corners it is worth most.
-                high = visit.high
-                inside = spread - left - visit.right[b]
-                for k in range(2):
-                    high[k] = visit.nodes.sums[node, k] - low[k] - table[b, k]
-                for k in range(2):
-                    low[k] += table[b, k]
-                    high[1 - k] += table[b, 1 - k]
-                    corner = spread_of(target, criterion, visit.held, low, seen) + spread_of(
-                        target, criterion, visit.held, high, seen
-                    )
-                    inside = max(inside, spread - corner)
-                    low[k] -= table[b, k]
-                    high[1 - k] -= table[b, 1 - k]
-            elif table[b, m] > 1:
+            if table[b, m] > 1:
                 inside = spread - left - visit.right[b + 1]
             for k in range(m + 1):
                 low[k] += table[b, k]
             left = spread_of(target, criterion, visit.held, low, seen)
             behind = spread - left - visit.right[b + 1]
-            if has_corners and table[b, m] > 1:
-                inside = max(inside, behind)
             if low[m] == n:
                 behind = -np.inf
             elif low[m] >= least and n - low[m] >= least:
                 sure = max(sure, behind)
             bounds[b, 0], bounds[b, 1] = max(bounds[b, 0], inside), max(bounds[b, 1], behind)
             best = max(best, bounds[b, 0], bounds[b, 1])
+    # Codes that bounds leave in the race are bounded more closely: these are few.
+    if m == 2 and target.n_stats == 2:  # classes: numbers have squares, too
+        best = _corners(visit, node, table, spread, sure - GAIN_SLACK * (spread + n))
     return best, sure
+
+
+@outlined
+def _corners(visit, node, table, spread, bar):
+    """Bound cuts inside codes whose bounds reach the bar by their corners; return the largest bound there is.
+
+    Of two sums, what cuts are worth is convex in what goes left: at the corners it is worth most.
+    """
+    target, criterion, seen = visit.job.target, visit.job.criterion, visit.scratch.work.seen[0]
+    low, high, bounds, closer, best = visit.low, visit.high, visit.bounds, visit.found, -np.inf
+    for side in range(2 if table[MISSING_CODE, 2] > 0 else 1):
+        for k in range(2):
+            low[k] = table[MISSING_CODE, k] if side == 1 else 0
+        for b in range(MISSING_CODE):
+            if side == 0:
+                closer[b] = -np.inf
+            if bounds[b, 0] >= bar and table[b, 2] > 1:
+                for corner in range(4):
+                    for k in range(2):
+                        low[k] += table[b, k] if corner >> k & 1 else 0
+                        high[k] = visit.nodes.sums[node, k] - low[k]
+                    parts = spread_of(target, criterion, visit.held, low, seen)
+                    parts += spread_of(target, criterion, visit.held, high, seen)
+                    closer[b] = max(closer[b], spread - parts)
+                    for k in range(2):
+                        low[k] -= table[b, k] if corner >> k & 1 else 0
+            for k in range(2):
+                low[k] += table[b, k]
+    for b in range(MISSING_CODE):
+        if bounds[b, 0] >= bar and table[b, 2] > 1:
+            bounds[b, 0] = min(bounds[b, 0], closer[b])
+        best = max(best, bounds[b, 0], bounds[b, 1])
+    return best
 
 
 @outlined

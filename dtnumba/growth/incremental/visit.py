@@ -100,13 +100,21 @@ def _count_in(visit, node, rows, first, last, sign):
         add_row(target, visit.held, visit.low, np.int64(rows[i]))
         for k in range(len(sums)):
             sums[k] += sign * visit.low[k]
-        if slot >= 0:
-            for c in range(codes.shape[1]):
-                nodes.inside[slot, c, codes[rows[i], c]] = np.inf
-                cell = nodes.tables[slot, c, codes[rows[i], c]]
-                for k in range(len(sums)):
-                    cell[k] += sign * visit.low[k]
-                cell[len(sums)] += sign
+    if slot < 0:
+        return
+    # A column after another: its codes lie side by side.
+    for c in range(codes.shape[1]):
+        table, inside = nodes.tables[slot, c], nodes.inside[slot, c]
+        for i in range(first, last):
+            row = np.int64(rows[i])
+            for k in range(len(sums)):
+                visit.low[k] = 0
+            add_row(target, visit.held, visit.low, row)
+            code = codes[row, c]
+            inside[code] = np.inf
+            for k in range(len(sums)):
+                table[code, k] += sign * visit.low[k]
+            table[code, len(sums)] += sign
 
 
 @outlined
