@@ -1,15 +1,22 @@
-"""Incremental trees: a row that comes or goes, batches, a million rows, memory; and that they stay the batch tree."""
+"""Incremental trees: rows that come and go, batches, a million rows, memory, streams; that they stay the batch tree.
 
+``--peers PYTHON`` names an interpreter that has river, for the rows against its trees of streams.
+"""
+
+import json
+import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
-from measure import at_most, demand, duration, in_turns, main
+from measure import HERE, Row, at_most, demand, duration, in_turns, main, verdict
 from sklearn.datasets import make_classification
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, IncrementalTreeClassifier, IncrementalTreeRegressor
 from dtnumba.trees.layout import arrays_of
 
-COLUMNS, CHANGES = 20, 100
+COLUMNS, LEVELS, CHANGES = 20, 5, 100
 
 
 def table(rows):
@@ -133,5 +140,88 @@ def equality(options):
     return [at_most(options, job, "-", "0 differ", 0, 0)]
 
 
+def drifting(rows):
+    """Return 15 numbers, 5 columns of 5 levels, and labels by a plane that is another one in each quarter."""
+    draw = np.random.default_rng(0)
+    X = draw.random((rows, COLUMNS))
+    X[:, -LEVELS:] = draw.integers(0, 5, (rows, LEVELS))
+    plane, quarter = draw.normal(size=(4, 10)), np.arange(rows) * 4 // rows
+    side = ((X[:, :10] - 0.5) * plane[quarter]).sum(axis=1) + (X[:, 15] > 2) * 0.5 - 0.25
+    return X, ((side > 0) ^ (draw.random(rows) < 0.05)).astype(np.int64)
+
+
+def asked_of_river(options, kind, X, y):
+    """Return what a tree of river got right of a stream, and its seconds of CPU; None where there is no river."""
+    if options.peers is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        given = Path(folder) / "given.npz"
+        np.savez(given, X=X, y=y)
+        command = [str(options.peers), str(HERE / "stream_peer.py"), kind, str(given), str(LEVELS)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  the caller named it
+    demand(done.returncode == 0, f"--peers {options.peers}: {kind} failed: {done.stderr[-2000:]}")
+    found = json.loads(done.stdout.splitlines()[-1])
+    return found["accuracy"], found["seconds"]
+
+
+def prequential(model, X, y, block):
+    """Predict blocks of rows before they are learned; return the share that was right, and the seconds of CPU."""
+    right, began = 0, time.process_time()
+    for start in range(0, len(X), block):
+        rows = slice(start, start + block)
+        if start:
+            right += int(np.count_nonzero(model.predict(X[rows]) == y[rows]))
+        model.partial_fit(X[rows], y[rows], classes=[0, 1])
+    return right / (len(X) - block), time.process_time() - began
+
+
+def streams(options):
+    """Each row is predicted before it is learned: by river one by one, by ours in blocks of 1,000."""
+    n = options.size(1_000_000, 20_000)
+    X, y = drifting(n)
+    levels = list(range(COLUMNS - LEVELS, COLUMNS))
+    found = []
+    for kind, params in (
+        ("hoeffding", {"reconsider": False}),
+        ("adaptive", {"drift": "handled"}),
+    ):
+        make = {"approximate": True, "categorical_features": levels, "n_jobs": 1} | params
+        prequential(IncrementalTreeClassifier(**make), X[:4000], y[:4000], 1000)  # compiled
+        right, seconds = prequential(IncrementalTreeClassifier(**make), X, y, 1000)
+        peer = asked_of_river(options, kind, X, y)
+        said = f"{n / seconds:,.0f} rows/s, {right:.4f}"
+        job = f"{n:,} rows x {COLUMNS} of a drifting stream, predicted and learned; peer: river's {kind} tree"
+        if peer is None:
+            found.append(Row(job, "-", said, "-", ">= 20x", "-"))
+            continue
+        ratio, ahead = peer[1] / seconds, right - peer[0]
+        theirs = f"{n / peer[1]:,.0f} rows/s, {peer[0]:.4f}"
+        reached = verdict(options, ratio >= 20 and ahead >= -0.005)
+        found.append(Row(job, theirs, said, f"{ratio:.0f}x, {100 * ahead:+.1f} points", ">= 20x, >= -.5", reached))
+    return found
+
+
+def predictions(options):
+    """Rows through the tree of rows held, and through trees of streams, beside the batch tree."""
+    n = options.size(1_000_000, 50_000)
+    X, y = table(n)
+    batch = DecisionTreeClassifier(n_jobs=options.threads).fit(X, y)
+    model = IncrementalTreeClassifier(n_jobs=options.threads, restructure="lazy").fit(X, y)
+    learned = {}
+    for answer in ("majority", "adaptive"):
+        make = {"approximate": True, "leaf_prediction": answer, "n_jobs": options.threads}
+        learned[answer] = IncrementalTreeClassifier(**make).partial_fit(X, y)
+    demand(np.array_equal(batch.predict(X), model.predict(X)), "the labels of the batch tree")
+    calls = {"batch": batch, "rows held": model, **learned}
+    times = in_turns({name: (lambda one=one: one.predict(X)) for name, one in calls.items()}, dict.fromkeys(calls, 5))
+    found = []
+    for name in ("rows held", *learned):
+        ratio, shown = times[name].median / times["batch"].median, str(times[name])
+        what = "a tree of rows held" if name == "rows held" else f"a stream's tree, {name}"
+        job = f"predict {n:,} rows, {what}; peer: the batch tree"
+        found.append(at_most(options, job, str(times["batch"]), shown, ratio, 1.1 if name == "rows held" else None))
+    return found
+
+
 if __name__ == "__main__":
-    main(__doc__, [single_rows, batches, many_batches, memory, equality])
+    main(__doc__, [single_rows, batches, many_batches, memory, equality, streams, predictions])

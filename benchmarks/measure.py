@@ -186,7 +186,7 @@ def parse(description, argv=None):
         help="weka.jar, for the rows against Weka's J48 (default: $DTNUMBA_WEKA_JAR)",
     )
     parser.add_argument(
-        "--peers", type=Path, metavar="PYTHON", help="a Python that has obliquetree, for the rows against it"
+        "--peers", type=Path, metavar="PYTHON", help="a Python that has obliquetree, or river, for the rows against it"
     )
     return Options(**vars(parser.parse_args(argv)))
 
