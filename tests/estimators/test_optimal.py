@@ -244,6 +244,8 @@ def test_a_path_of_complexities_falls_in_size(tmp_path):
     again = dtnumba.load(tmp_path / "best.model")
     assert (again.predict(X) == models[0].predict(X)).all()
     assert again.objective_ == models[0].objective_
+    with pytest.raises(TypeError, match=r"complexities=0.1: it takes a sequence of numbers"):
+        model.path(0.1, X, y)
 
 
 def test_ctrl_c_keeps_the_best_tree_so_far():

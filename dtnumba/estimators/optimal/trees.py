@@ -158,6 +158,8 @@ class OptimalTree(Learner):
             As in ``fit``. The estimator stays as it is.
 
         """
+        if not np.iterable(complexities) or isinstance(complexities, str):
+            raise TypeError(f"complexities={complexities!r}: it takes a sequence of numbers, such as [0.0, 0.01, 0.1]")
         models = []
         for complexity in complexities:
             model = copy.copy(self)

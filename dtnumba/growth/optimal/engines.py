@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _MANY_PLACES, _PLACES, _FEW_PLACES = 1 << 22, 1 << 18, 1 << 12  # of sets of rows that are remembered
 _FEWEST_SETS = 64  # that a search may look at
+_SCRATCH = 1 << 17  # bytes, whatever the table
 _NOTHING = np.zeros(0)
 MUCH = 1 << 60
 
@@ -212,6 +213,7 @@ class SortedEngine(Engine):
 
 def demand_memory(memory: int, n_rows: int, n_tests: int, needed: int) -> int:
     """Return how many bytes are left beside what a search needs; raise ValueError where they are too few."""
+    needed += _SCRATCH
     if needed > memory:
         raise ValueError(
             f"max_bytes={memory}: {n_rows} rows and {n_tests} columns or cuts need {needed}; allow more, or pass a "

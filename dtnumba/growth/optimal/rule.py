@@ -33,9 +33,17 @@ class TreeRule(NamedTuple):
 
 
 @inline
-def good_enough(rule, level, loss):
-    """Return what a tree has to be better than: one that loses so much, or at the root by some more."""
-    return loss - np.int64(rule.gap * loss) if level == 0 else loss
+def note_best(rule, state, level, loss):
+    """Note what a level's best tree loses, and what others have to be better than: at the root by some more."""
+    state[S_BEST] = loss
+    state[S_UPPER] = loss - np.int64(rule.gap * loss) if level == 0 else loss
+
+
+@inline
+def take_up(root, upper):
+    """Return the level at which a search that ended early goes on, for trees that lose less than ``upper``."""
+    root[S_UPPER] = min(root[S_UPPER], upper)
+    return root[S_LEVEL]
 
 
 @inline

@@ -305,7 +305,7 @@ def test_a_deep_search_goes_on_where_it_ended(seed, each, least):
 
 
 @settings(max_examples=40, deadline=None)
-@given(problem=problems(1), kind=st.sampled_from(["error", "costs", "gini"]))
+@given(problem=problems(1), kind=st.sampled_from(["error", "costs", "gini", "squared_error"]))
 def test_rows_that_no_test_parts_bound_what_a_set_loses(problem, kind):
     codes, y, weight, n_classes, rule, rng = problem
     loss, unit, values, slow = loss_kind(kind, y, weight, n_classes, rng)

@@ -48,9 +48,10 @@ from dtnumba.growth.optimal.rule import (
     S_START,
     S_TESTS,
     S_UPPER,
-    good_enough,
     limit_tests,
+    note_best,
     sort_by,
+    take_up,
 )
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import entry, inline, outlined
@@ -263,8 +264,7 @@ def search(job, upper, budget, n_sets):
         return ENDED if job.halt[0] == 0 else HALTED
     level = np.int64(0)
     if budget == GO_ON:
-        level = frames.state[0, S_LEVEL]
-        frames.state[0, S_UPPER] = min(frames.state[0, S_UPPER], upper)
+        level = take_up(frames.state[0], upper)
     else:
         _open(job, 0, depth, tests, upper, budget)
     while True:
@@ -331,7 +331,7 @@ def search(job, upper, budget, n_sets):
             continue
         total = state[S_GOT] + state[S_BEFORE] + rule.price
         if total < state[S_UPPER]:
-            state[S_BEST], state[S_UPPER] = total, good_enough(rule, level, total)
+            note_best(rule, state, level, total)
             side = state[S_SIDE]
             for k in range(frames.best.shape[1]):
                 frames.best[level, k] = -1

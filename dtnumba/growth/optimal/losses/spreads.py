@@ -193,6 +193,14 @@ class SquaresLost(NamedTuple):
                 lanes.split[s, w] = min(lanes.split[s, w], found)
 
 
+def least_squares(loss, sums):
+    """Return what each of several sets loses at least: some units less than a leaf's, so that rounding adds nothing."""
+    squares, first = sums[:, 2] * loss.second, sums[:, 1] * loss.first
+    rest = squares - first * first / (np.maximum(sums[:, 0], 1) * loss.weight)
+    spare = 8.0 + np.ceil(squares * (2.0**-48 / loss.unit))
+    return np.maximum(np.floor(rest / loss.unit) - spare, 0.0).astype(np.int64)
+
+
 @inline
 def _rest(loss, squares, explained):
     """Return what squares are left of all where means explain so much."""

@@ -75,9 +75,10 @@ from dtnumba.growth.optimal.rule import (
     S_TESTS,
     S_TRIED,
     S_UPPER,
-    good_enough,
     limit_tests,
+    note_best,
     sort_by,
+    take_up,
 )
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import by_type, entry, inline, outlined
@@ -224,8 +225,7 @@ def search_sorted(job, upper, budget, n_sets):
         return ENDED if job.halt[0] == 0 else HALTED
     level = np.int64(0)
     if budget == GO_ON:
-        level = levels.state[0, S_LEVEL]
-        levels.state[0, S_UPPER] = min(levels.state[0, S_UPPER], upper)
+        level = take_up(levels.state[0], upper)
     else:
         levels.state[0, S_OWN] = levels.state[0, S_SPENT] = 0
         _open(job, 0, depth, tests, upper, budget)
@@ -288,7 +288,7 @@ def search_sorted(job, upper, budget, n_sets):
             continue
         total = state[S_BEFORE] + state[S_GOT] + one[R_PRICE]
         if total < state[S_UPPER]:
-            state[S_BEST], state[S_UPPER] = total, good_enough(rule, level, total)
+            note_best(rule, state, level, total)
             _write_tree(job, level, f, cut, way)
         left, right = state[S_BEFORE_LOW], state[S_GOT_LOW]
         if state[S_SIDE] == 0:
@@ -328,7 +328,7 @@ def _next_together(job, level, budget):
                 own = job.known.own[2 * k + side]
                 remember_set(job.known, level + 1, own, (d, t, spent), item[k, I_LOW + side])
         if total < state[S_UPPER]:
-            state[S_BEST], state[S_UPPER] = total, good_enough(job.rule, level, total)
+            note_best(job.rule, state, level, total)
             part(job.rows, level, state[S_OWN], one[R_COLUMN], cut, job.lanes, level + 1)
             for side in range(2):
                 kept = levels.kept[level, side]
