@@ -60,8 +60,8 @@ class OnCluster:
     strategy : "auto", "replicate" or "partition"
         "replicate": every worker gathers the codes of all rows, a byte a value, and grows its share of the trees.
         "partition": rows stay where they are; the sums of what every worker tells of its rows split the large nodes,
-        and the rows of small ones are brought together. For forests of one output of classes, of numbers alone. "auto":
-        the first where it fits into the workers' memory.
+        and the rows of small ones are brought together. For forests over columns of numbers. "auto": the first where
+        it fits into the workers' memory.
 
     Attributes
     ----------

@@ -45,17 +45,15 @@ def obstacle(model: Any, rows: RowsInParts) -> str:
     if not hasattr(model, "_tree_class"):
         return "a single tree"
     asked = {
-        "numbers as a target": columns.target.kind != "classes",
-        "several outputs": len(columns.target.sizes) > 1,
         "categories": columns.nominal is not None,
-        "very many classes": columns.target.width > MOST_KEPT,
+        "very many classes": columns.target.kind == "classes" and columns.target.width > MOST_KEPT,
+        "criterion='absolute_error'": model.criterion == "absolute_error",
         "random thresholds": model._tree_class.splitter != "best",
         "max_leaf_nodes": model.max_leaf_nodes is not None,
         "monotonic_cst": model.monotonic_cst is not None,
         "interaction_cst": model.interaction_cst is not None,
         "min_significance": model.min_significance is not None,
         f"importance={model.importance!r}": model.importance != "impurity",
-        "class_weight='balanced_subsample'": isinstance(model.class_weight, str) and "sub" in model.class_weight,
         "a criterion of one's own": not isinstance(model.criterion, str),
     }
     return ", ".join(name for name, is_asked in asked.items() if is_asked)
@@ -135,8 +133,9 @@ class Threads:
         model, columns = self.rows.model.content, self.rows.columns
         row, p = columns.n_features + 9, columns.n_features
         n_drawn = features_drawn(model.max_features, p)
-        bins, classes = model.max_bins + 1, columns.target.width
-        return Prices(_GATHERED_BYTES // row, row, 8 * len(self.parts) * n_drawn * bins * max(1, classes - 1))
+        bins, target = model.max_bins + 1, columns.target
+        sums = max(1, target.width - 1) if target.kind == "classes" else 1 + target.width
+        return Prices(_GATHERED_BYTES // row, row, 8 * len(self.parts) * n_drawn * bins * sums)
 
     def _split_large(self, blocks: Sequence[_Block]) -> bool:
         """Split the large nodes of blocks, a level of each in turn; return whether that came to its end."""
@@ -198,24 +197,28 @@ class _Block:
         states = [(self.tasks.send(one_of, result, 0),) for result in self.results]
         trees: list[Any] = []
         passed = [state for (state,) in states]
-        for place, nodes in enumerate(nodes_of_trees):
-            grown = []
-            for k, group in enumerate(_groups(nodes, self.parts.rows.columns.n_features)):
-                packages = self._each(package, place, group, each=states)
-                worker = self.parts.threads[(place + k) % len(self.parts.threads)]
-                plan = self.parts.plan
+        plan, threads = self.parts.plan, self.parts.threads
+        for place, left in enumerate(nodes_of_trees):
+            grown: list[Any] = []
+            row = self.parts.rows.columns.n_features + 9
+            groups = [(group, False) for group in _groups(left.gathered, row)]
+            groups += [(group, True) for group in _groups(left.leaves, 9 + 16 * self.parts.rows.columns.target.width)]
+            for group, are_leaves in groups:
+                packages = self._each(package, place, group, are_leaves, each=states)
+                worker = threads[(place + len(grown)) % len(threads)]
                 passed += packages
-                grown.append(self.tasks.send(grown_below, plan, self.known, place, group, *packages, worker=worker))
+                args = plan, self.known, place, group, are_leaves
+                grown.append(self.tasks.send(grown_below, *args, *packages, worker=worker))
             trees.append(self.tasks.send(put_together, self.parts.plan, self.known, place, *grown, name="tree"))
             passed += grown
         self.tasks.forget([*passed, *self.results, self.known, self.done])
         return trees
 
 
-def _groups(nodes: Sequence[tuple[int, int]], n_features: int) -> list[list[int]]:
+def _groups(nodes: Sequence[tuple[int, int]], row_bytes: int) -> list[list[int]]:
     """Return nodes in groups of so many rows as are brought together for a task."""
     groups: list[list[int]] = []
-    most, held = _GATHERED_BYTES // (n_features + 9), 0
+    most, held = _GATHERED_BYTES // row_bytes, 0
     for node, n in nodes:
         if not groups or held + n > most:
             groups.append([])

@@ -17,8 +17,7 @@ from dtnumba.growth.forest.parts import FindSplits, SummedTables
 from dtnumba.growth.nodes import Growing, Job
 from dtnumba.growth.policies.interactions import feature_policy
 from dtnumba.growth.policies.limits import limits_of
-from dtnumba.growth.targets.contract import n_kept_of
-from dtnumba.growth.targets.many_classes import Classes
+from dtnumba.growth.targets.contract import load, n_kept_of, weight_of
 from dtnumba.runtime import rng
 from dtnumba.runtime.records import worker_part
 from dtnumba.runtime.tasks import launch_beside
@@ -53,12 +52,19 @@ class Answer(NamedTuple):
     tables: np.ndarray  # (k * n_drawn * cells,) int64
     sums: np.ndarray  # of all rows of the tree, where it begins; else empty
     n_rows: int  # likewise
+    ends: np.ndarray  # (2, k, m): smallest and largest targets of each node, where these are numbers; else m is 0
 
 
 def added(one: list[Answer], other: list[Answer]) -> list[Answer]:
     """Return the answers of two sets of parts as those of both together."""
     return [
-        Answer(a.n_left + b.n_left, a.tables + b.tables, a.sums + b.sums, a.n_rows + b.n_rows)
+        Answer(
+            a.n_left + b.n_left,
+            a.tables + b.tables,
+            a.sums + b.sums,
+            a.n_rows + b.n_rows,
+            np.stack([np.minimum(a.ends[0], b.ends[0]), np.maximum(a.ends[1], b.ends[1])]),
+        )
         for a, b in zip(one, other, strict=True)
     ]
 
@@ -81,7 +87,7 @@ class TreeInParts:
         self.plan, self.tree, self.prices = plan, tree, prices
         self.seed = rng.seed_of_tree(plan.settings.seed, tree)
         self.growing = _room_for(plan, 64)
-        self.n_nodes, self.n_rows, self.total = 1, 0, 0.0
+        self.n_nodes, self.n_rows, self.total, self.n_tables = 1, 0, 0.0, 0
         self.growing.keys[0] = rng.ROOT_KEY
         self._waiting: list[int] = [0]  # nodes whose tables are asked for
         self._divided: list[int] = []  # nodes that have a split, and whose rows are not divided yet
@@ -95,7 +101,19 @@ class TreeInParts:
     @property
     def gathered(self) -> list[int]:
         """The nodes whose rows are to be brought together."""
-        return [int(k) for k in np.flatnonzero(self.growing.nodes[: self.n_nodes, col.FEATURE] == GATHERED)]
+        return self._of_kind(GATHERED)
+
+    @property
+    def leaves_by_rows(self) -> list[int]:
+        """The leaves of which rows say more than sums do: those of numbers."""
+        return self._of_kind(col.LEAF) if hasattr(self.plan.target, "describe_inner") else []
+
+    def rows_of(self, node: int) -> int:
+        """Return how many rows a node has."""
+        return int(self.growing.nodes[node, col.STOP])
+
+    def _of_kind(self, kind: int) -> list[int]:
+        return [int(k) for k in np.flatnonzero(self.growing.nodes[: self.n_nodes, col.FEATURE] == kind)]
 
     def wanted(self) -> Wanted:
         """Return what is asked of the parts next."""
@@ -127,9 +145,7 @@ class TreeInParts:
         """Take in what the parts told, and pick the splits of the nodes whose tables are there."""
         growing, nodes = self.growing, self.growing.nodes
         if len(told.sums):
-            # As ``weight_of`` adds classes up.
-            unit = self.plan.target.unit if isinstance(self.plan.target, Classes) else 1.0
-            self.n_rows, self.total = told.n_rows, float(told.sums.sum()) * unit
+            self.n_rows, self.total = told.n_rows, self._weight(told.sums)
             self._add(0, self.n_rows, 0, told.sums)
         for node, n_left in zip(wanted.nodes.tolist(), told.n_left.tolist(), strict=True):
             left, n, depth = (int(nodes[node, one]) for one in (col.LEFT, col.STOP, col.DEPTH))
@@ -138,6 +154,11 @@ class TreeInParts:
                 if nodes[left + side, col.FEATURE] == col.OPEN and left + side not in self._waiting:
                     nodes[left + side, col.FEATURE] = GATHERED
         places = {node: k for k, node in enumerate(wanted.filled.tolist())}
+        self.n_tables += wanted.features.size
+        lowest, highest = told.ends
+        for node, k in places.items() if lowest.shape[1] else ():
+            if nodes[node, col.FEATURE] == col.OPEN and (lowest[k] == highest[k]).all():
+                nodes[node, col.FEATURE] = col.LEAF
         open_ones = [node for node in places if nodes[node, col.FEATURE] == col.OPEN]
         self._all = self._find_splits(wanted, told, open_ones, [places[node] for node in open_ones])
         self._divided = [node for node in open_ones if nodes[node, col.FEATURE] >= 0 and node not in self._all]
@@ -151,6 +172,11 @@ class TreeInParts:
         growing = self.growing
         add_node(growing, self._limits(), node, 0, n, depth, growing.keys[node])
         growing.sums[node, 0, :] = sums
+
+    def _weight(self, sums: np.ndarray) -> float:
+        """Return the weight of rows of these sums."""
+        target = self.plan.target
+        return float(weight_of(target, load(target, sums, np.zeros(target.n_stats, np.int64))))
 
     def _limits(self) -> Any:
         settings = self.plan.settings
@@ -168,7 +194,8 @@ class TreeInParts:
         for row, own in zip(drawn, wanted.features, strict=True):
             row[own[own >= 0]] = np.flatnonzero(own >= 0)
         source, place = plan.splitter, np.zeros(2, np.int64)
-        parts = source.codes[:0], source.n_codes, np.zeros(1, np.uint32), 0, 1
+        # Two rows of different targets: whoever asks whether a node has but one is told at once. Parts have told.
+        parts = source.codes[:0], source.n_codes, np.arange(2, dtype=np.uint32), 0, 1
         tables = source.n_bins, source.width, source.counted, told.tables, drawn, wanted.features.shape[1], place
         features = feature_policy(limits, p, None)
         rest = limits, self.growing, features, p, plan.n_per_output, LikeOthers()
@@ -192,7 +219,7 @@ class TreeInParts:
             growing.keys[child] = rng.path_key(growing.keys[node], child - left)
             growing.nodes[child, col.FEATURE] = col.LEAF
             # Weights tell about how many rows there are.
-            n = float(growing.sums[child, 0].sum()) / float(growing.sums[0, 0].sum()) * self.n_rows
+            n = self._weight(growing.sums[child, 0]) / self.total * self.n_rows
             tables = (2 ** min(levels, 40) - 1) * self.prices.table_bytes
             is_gathered = n <= self.prices.most_rows and n * self.prices.row_bytes <= tables
             if levels > 0 and not is_gathered:

@@ -16,20 +16,23 @@ from dtnumba.dask.levels import GATHERED, Answer, Prices, TreeInParts, Wanted
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.grow_subtree import calls_of, kernels_of, most_nodes, new_scratch
 from dtnumba.growth.forest.arena import new_arena, trees_of_arena
-from dtnumba.growth.forest.bootstrap_rows import Everything
+from dtnumba.growth.forest.bootstrap_rows import Balanced, Everything
 from dtnumba.growth.forest.grow import task_of
-from dtnumba.growth.forest.parts import DrawPart, FillTables, GrowRoots, PutTogether
+from dtnumba.growth.forest.parts import DrawPart, FillTables, GrowRoots, KnownLeaves, PutTogether
 from dtnumba.growth.nodes import Growing, Job, Subtree, new_growing
 from dtnumba.growth.policies.interactions import feature_policy
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.targets.contract import n_kept_of, own_arrays
+from dtnumba.growth.targets.leaf_values import Summary
+from dtnumba.growth.targets.reach import restored
+from dtnumba.growth.targets.regression import OneNumber
 from dtnumba.runtime.addresses import compile_entries
 from dtnumba.runtime.instructions.column_blocks import SPARE
 from dtnumba.runtime.records import worker_part
 from dtnumba.runtime.tasks import launch_beside
 from dtnumba.tables.binned_table import BinnedTable
 
-_ROWS_OF = ("label", "record", "weights", "codes", "moments", "y")  # arrays of a target that have a row a row
+_ROWS_OF = ("label", "labels", "record", "weights", "codes", "moments", "y")  # arrays of a target that have a row a row
 
 
 class PartTable(BinnedTable):
@@ -78,6 +81,11 @@ class Part:
         return self._data, self._plan[0]
 
     @property
+    def n_table_rows(self) -> int:
+        """Rows of the table, here and elsewhere."""
+        return int(self._given[1].n_rows)
+
+    @property
     def places(self) -> list[tuple[int, int]]:
         """Which rows of the table are here: from and to."""
         return self._given[3]
@@ -90,8 +98,7 @@ class Part:
                 data = model._read(table, outcome, weight)
                 plan = model.plan_of(data, model.row_weights(data.outcome, data.weight, data.class_costs))
                 self._data = data
-                own = rows_of(plan.target, data.table.n_rows, self.places)
-                self._plan = plan, plan._replace(target=own)
+                self._plan = plan, plan._replace(target=rows_of(plan.target, table.n_rows, self.places))
             return self._plan
 
     @property
@@ -100,14 +107,18 @@ class Part:
         return self.whole_plan()[1]
 
 
+def columns_of(target: Any, n_rows: int) -> dict[str, np.ndarray]:
+    """Return the arrays of a target that have a row for each row of the table."""
+    arrays = {name: getattr(target, name, None) for name in _ROWS_OF}
+    return {name: a for name, a in arrays.items() if isinstance(a, np.ndarray) and len(a) == n_rows}
+
+
 def rows_of(target: Any, n_rows: int, places: list[tuple[int, int]]) -> Any:
     """Return a target of some of its rows."""
-    changed = {}
-    for name in _ROWS_OF:
-        array = getattr(target, name, None)
-        if isinstance(array, np.ndarray) and len(array) == n_rows:
-            changed[name] = np.concatenate([array[a:b] for a, b in places]) if places else array[:0]
-    return target._replace(**changed)
+    columns = columns_of(target, n_rows)
+    return target._replace(**{
+        name: np.concatenate([array[a:b] for a, b in places]) for name, array in columns.items()
+    })  # fmt: skip
 
 
 def part_of(
@@ -120,15 +131,22 @@ def part_of(
 
 def plan_without_rows(part: Part) -> Any:
     """Return the plan of the forest as those use it who have no rows."""
-    plan, n_rows = part.plan, len(part._given[1].codes)
-    target = rows_of(plan.target, n_rows, [(0, 1)])
+    plan = part.whole_plan()[0]
+    two_rows = {}
+    for name, array in columns_of(plan.target, part.n_table_rows).items():
+        two_rows[name] = np.zeros((2, *array.shape[1:]), array.dtype)
+        two_rows[name][1] = 1
     splitter, sampling = plan.splitter._replace(codes=plan.splitter.codes[:0]), _sampling_alone(plan.sampling)
+    target = plan.target._replace(**two_rows)
     return plan._replace(target=target, splitter=splitter, orders=plan.orders[:, :1], sampling=sampling)
 
 
 def _sampling_alone(sampling: Any) -> Any:
     """Return a way of sampling without its rows: whoever brings rows together has counts."""
-    return sampling._replace(kept=sampling.kept[:1]) if hasattr(sampling, "kept") else sampling
+    if isinstance(sampling, Balanced):
+        return sampling._replace(draws=_sampling_alone(sampling.draws), codes=sampling.codes[:1])
+    own = {name: getattr(sampling, name)[:1] for name in ("kept", "up_to") if hasattr(sampling, name)}
+    return sampling._replace(**own)
 
 
 class TreeRows(NamedTuple):
@@ -175,7 +193,22 @@ def _filled(plan: Any, state: TreeRows, wanted: Wanted, *, is_first: bool = Fals
         narrow = np.maximum(wanted.features, 0)  # a node that draws fewer fills the first one's table again, unread
         data = plan.sampling, plan.target, own, source, state.counts.copy(), state.rows
         launch_beside(FillTables(*data, starts, stops, narrow, tables, work, sums), 1)
-    return Answer(np.zeros(0, np.int64), tables, sums, len(state.rows) if is_first else 0)
+    n = len(state.rows) if is_first else 0
+    return Answer(np.zeros(0, np.int64), tables, sums, n, _ends_of(plan.target, state.rows, spans))
+
+
+def _ends_of(target: Any, rows: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """Return the smallest and the largest target of each node, by which nodes are pure; nothing of classes."""
+    if not hasattr(target, "n_moments"):
+        return np.zeros((2, len(spans), 0), np.int64)
+    y = target.moments if isinstance(target, OneNumber) else target.y  # as ``is_pure`` compares rows
+    most = np.inf if y.dtype.kind == "f" else np.iinfo(y.dtype).max
+    ends = np.stack([np.full((len(spans), y.shape[1]), sign * most, y.dtype) for sign in (1, -1)])
+    for k, (start, stop) in enumerate(spans.tolist()):
+        if stop > start:
+            own = y[rows[start:stop]]
+            ends[0, k], ends[1, k] = own.min(axis=0), own.max(axis=0)
+    return ends
 
 
 def advanced(part: Part, states: list[TreeRows], wanted: list[Wanted]) -> tuple[list[TreeRows], list[Answer]]:
@@ -226,29 +259,41 @@ def are_done(state: Large) -> bool:
     return all(tree.is_done for tree in state[0])
 
 
-def gathered_of(state: Large) -> list[list[tuple[int, int]]]:
-    """Return the nodes of each tree whose rows are to be brought together, and how many rows these are."""
-    return [[(node, int(tree.growing.nodes[node, col.STOP])) for node in tree.gathered] for tree in state[0]]
+class Left(NamedTuple):
+    """What is left to be done of a tree once its large nodes are split: nodes, each with its number of rows."""
+
+    gathered: list[tuple[int, int]]  # nodes whose rows are to be brought together
+    leaves: list[tuple[int, int]]  # leaves of which rows say more than sums do
+    n_tables: int  # that were asked for
+
+
+def gathered_of(state: Large) -> list[Left]:
+    """Return what is left to be done of each tree."""
+    return [
+        Left(*([(node, tree.rows_of(node)) for node in own] for own in (tree.gathered, tree.leaves_by_rows)),
+             tree.n_tables)
+        for tree in state[0]
+    ]  # fmt: skip
 
 
 class Package(NamedTuple):
     """Rows of a part that belong to some nodes of a tree."""
 
-    codes: np.ndarray
+    codes: np.ndarray  # none where only leaves are described
     counts: np.ndarray
     columns: dict[str, np.ndarray]  # of the target
     lengths: list[int]  # rows of each node
 
 
-def package(part: Part, states: list[TreeRows], place: int, nodes: list[int]) -> Package:
+def package(part: Part, states: list[TreeRows], place: int, nodes: list[int], are_leaves: bool = False) -> Package:
     """Return the rows of nodes of one of the trees."""
     plan, state = part.plan, states[place]
     spans = [state.spans[node] for node in nodes]
     rows = np.concatenate([state.rows[a:b] for a, b in spans] or [state.rows[:0]])
-    n = len(state.counts)
-    target = {name: getattr(plan.target, name, None) for name in _ROWS_OF}
-    columns = {name: array[rows] for name, array in target.items() if isinstance(array, np.ndarray) and len(array) == n}
-    return Package(plan.splitter.codes[rows], state.counts[rows], columns, [b - a for a, b in spans])
+    names = columns_of(part.whole_plan()[0].target, part.n_table_rows)
+    columns = {name: getattr(plan.target, name)[rows] for name in names}
+    codes = plan.splitter.codes[:0] if are_leaves else plan.splitter.codes[rows]
+    return Package(codes, state.counts[rows], columns, [b - a for a, b in spans])
 
 
 class GrownBelow(NamedTuple):
@@ -258,10 +303,13 @@ class GrownBelow(NamedTuple):
     nodes: np.ndarray
     numbers: np.ndarray
     sums: np.ndarray
+    leaves: tuple[np.ndarray, ...]  # values, weights and impurities of nodes that are leaves; none of classes
 
 
-def grown_below(plan: Any, state: Any, place: int, nodes: list[int], *packages: Package) -> GrownBelow:
-    """Grow what is below some nodes of a tree, of whose rows every part has sent its own."""
+def grown_below(
+    plan: Any, state: Any, place: int, nodes: list[int], are_leaves: bool, *packages: Package
+) -> GrownBelow:
+    """Grow what is below some nodes of a tree, of whose rows every part has sent its own; or describe leaves."""
     tree = state[0][place]
     lengths = np.array([one.lengths for one in packages], np.int64)  # parts x nodes
     ends = np.cumsum(lengths, axis=1)
@@ -271,11 +319,14 @@ def grown_below(plan: Any, state: Any, place: int, nodes: list[int], *packages: 
     ])  # fmt: skip
     n, p = len(order), plan.n_features
     codes = np.zeros((n + SPARE, p), plan.splitter.codes.dtype)
-    codes[:n] = np.concatenate([one.codes for one in packages])[order]
+    if not are_leaves:
+        codes[:n] = np.concatenate([one.codes for one in packages])[order]
     counts = np.concatenate([one.counts for one in packages])[order]
     columns = {name: np.concatenate([one.columns[name] for one in packages])[order] for name in packages[0].columns}
     target, splitter = plan.target._replace(**columns), plan.splitter._replace(codes=codes)
     limits = limits_of(plan.settings, 1.0)
+    if are_leaves:
+        limits = limits._replace(min_samples_split=n + 1)
     stops = np.cumsum(lengths.sum(axis=0))
     starts = stops - lengths.sum(axis=0)
     growing = new_growing(most_nodes(n, limits) + len(nodes), n_kept_of(target), 1, False, False)
@@ -289,10 +340,15 @@ def grown_below(plan: Any, state: Any, place: int, nodes: list[int], *packages: 
     rows, there = np.arange(n, dtype=np.uint32), tree.growing
     at = np.array(nodes, np.int64)
     depths, least = there.nodes[at, col.DEPTH].astype(np.int64), plan.settings.min_weight_leaf
+    m = len(growing.nodes) if hasattr(target, "describe_inner") else 0
+    summary = Summary(*np.zeros((3, m), np.int64), np.zeros((m, plan.width)), *np.zeros((2, m)))
+    summary = summary._replace(left=np.zeros(m, np.int32))
     known = starts, stops, depths, there.keys[at], there.sums[at, 0], least, tree.total, np.uint64(tree.seed)
-    launch_beside(GrowRoots(job, scratch, plan.sampling, own, counts, rows, *known), 1)
+    launch_beside(GrowRoots(job, scratch, plan.sampling, own, counts, rows, *known, summary), 1)
     used = max(int(scratch.place[0]), len(nodes))
-    return GrownBelow(nodes, growing.nodes[:used].copy(), growing.numbers[:used].copy(), growing.sums[:used].copy())
+    leaves = tuple(array[:used].copy() for array in summary[3:]) if m else ()
+    parts = growing.nodes[:used].copy(), growing.numbers[:used].copy(), growing.sums[:used].copy()
+    return GrownBelow(nodes, *parts, leaves)
 
 
 def put_together(plan: Any, state: Any, place: int, *parts: GrownBelow) -> Any:
@@ -304,12 +360,17 @@ def put_together(plan: Any, state: Any, place: int, *parts: GrownBelow) -> Any:
     numbers = np.concatenate([top.numbers[: tree.n_nodes], *[part.numbers for part in parts]])
     sums = np.concatenate([top.sums[: tree.n_nodes], *[part.sums for part in parts]])
     nodes[: tree.n_nodes, col.SLOT] = col.NO_SLOT
-    start = tree.n_nodes
+    start, leaves = tree.n_nodes, ()
+    if hasattr(plan.target, "describe_inner"):
+        leaves = np.zeros((n_all, plan.width)), np.zeros(n_all), np.zeros(n_all)
     for part in parts:
         own = nodes[start : start + len(part.nodes)]
         own[own[:, col.LEFT] >= 0, col.LEFT] += start
         for k, root in enumerate(part.roots):
             nodes[root], numbers[root], sums[root] = own[k], numbers[start + k], sums[start + k]
+        for known, found in zip(leaves, part.leaves, strict=True):
+            known[start : start + len(found)] = found
+            known[part.roots] = found[: len(part.roots)]
         start += len(part.nodes)
     nodes[:, col.STOP] -= nodes[:, col.START]
     nodes[:, col.START] = 0
@@ -321,5 +382,6 @@ def put_together(plan: Any, state: Any, place: int, *parts: GrownBelow) -> Any:
     task = task._replace(arena=new_arena(n_all, 1, plan.width, 0))
     room = worker_part(task.room, 0)._replace(ids=np.zeros((5, n_all), np.int32))
     splitter = plan.splitter._replace(rows=np.zeros(1, np.uint32), n_rows=1)
-    launch_beside(PutTogether(task, splitter, plan.target, worker_part(task.scratches, 0), room, growing), 1)
-    return trees_of_arena(task.arena)
+    forest = KnownLeaves(task.job, task.ends, task.arena, *leaves) if leaves else task
+    launch_beside(PutTogether(forest, splitter, plan.target, worker_part(task.scratches, 0), room, growing), 1)
+    return restored(trees_of_arena(task.arena), plan.criterion, plan.power)

@@ -33,7 +33,7 @@ def extent_of(columns: PartedColumns, cell_bytes: int, weighted: bool) -> Extent
     """Return the extent of the rows of a fit."""
     target, sizes = columns.target, columns.target.sizes
     is_narrow = target.kind == "classes" and max(sizes) <= 256
-    bytes_a_target = 1 if is_narrow else 4 if target.kind == "classes" else 8
+    bytes_a_target = 1 if is_narrow else 4 if target.kind == "classes" else 16  # a number, and its integer
     return Extent(columns.n_rows, columns.n_features, cell_bytes, bytes_a_target * len(sizes), weighted)
 
 

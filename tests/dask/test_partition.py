@@ -30,26 +30,25 @@ from dtnumba.dask.partition import (
 )
 from dtnumba.trees.layout import joined
 
-NAME = "RandomForestClassifier"
-
 
 def grown_in_parts(model, X, y, weight, ends, threads, prices):
     """Return the trees that the tasks of a fit grow, one task after the other."""
+    caller = type(model).__name__
     cuts = [np.split(array, sorted(ends)) for array in (X, y)]
     weights = [None] * len(cuts[0]) if weight is None else np.split(weight, sorted(ends))
     sealed = Sealed(model)
-    columns = joined_columns([look(*part, None, sealed) for part in zip(*cuts, strict=True)], NAME, "from_dtype")
+    columns = joined_columns([look(*part, None, sealed) for part in zip(*cuts, strict=True)], caller, "from_dtype")
     known, most = Sealed(columns), model.max_bins
     pieces = [read_target_part(*part, sealed, known) for part in zip(*cuts, weights, strict=True)]
     target = joined_target(known, *pieces)
     kept = [None if own is None else own > 0 for own in weights]
     places = shares_of([n if own is None else int(own.sum()) for n, own in zip(columns.lengths, kept, strict=True)])
     shares = [
-        sample_part(part, None, None, NAME, most, known, place, own)
+        sample_part(part, None, None, caller, most, known, place, own)
         for part, (place,), own in zip(cuts[0], places, kept, strict=True)
     ]
     edges = edges_of(known, most, True, *shares)
-    codes = [code_part(part, None, None, NAME, known, edges) for part in cuts[0]]
+    codes = [code_part(part, None, None, caller, known, edges) for part in cuts[0]]
     starts, parts = columns.starts, []
     for thread in range(threads):
         own = range(thread, len(codes), threads)
@@ -65,12 +64,16 @@ def grown_in_parts(model, X, y, weight, ends, threads, prices):
             break
         results = [advanced(part, rows, state[1]) for part, (rows, _) in zip(parts, results, strict=True)]
     trees = []
-    for place, nodes in enumerate(gathered_of(state)):
-        groups = [[node for node, _ in nodes[k::2]] for k in range(2)]
+    for place, left in enumerate(gathered_of(state)):
+        groups = [[node for node, _ in left.gathered[k::2]] for k in range(2)]
+        both = [(group, False) for group in groups if group]
+        both += [([node], True) for node, _ in left.leaves]
         grown = []
-        for group in filter(None, groups):
-            sent = [package(part, rows, place, group) for part, (rows, _) in zip(parts, results, strict=True)]
-            grown.append(grown_below(plan, state, place, group, *sent))
+        for group, are_leaves in both:
+            sent = [
+                package(part, rows, place, group, are_leaves) for part, (rows, _) in zip(parts, results, strict=True)
+            ]
+            grown.append(grown_below(plan, state, place, group, are_leaves, *sent))
         trees.append(put_together(plan, state, place, *grown))
     return joined(trees)
 
@@ -108,26 +111,70 @@ def test_any_cut_gives_the_trees_of_all_rows(seed, params, n_classes, is_weighte
     assert same_trees(trees, model.fit(X, y, weight).trees_)
 
 
+NUMBERS = [
+    {},
+    {"max_features": None, "max_bins": 16, "max_depth": 3},
+    {"criterion": "poisson", "min_samples_leaf": 5},
+    {"bootstrap": False, "max_depth": 4},
+    {"max_depth": 3, "max_samples": 0.5, "replace": False},
+]
+
+
+@interpreted_only
+@given(
+    st.integers(0, 1 << 32),
+    st.sampled_from(NUMBERS),
+    st.sampled_from(["few", "one", "two", "far"]),
+    st.booleans(),
+    st.lists(st.integers(0, 150), min_size=1, max_size=4),
+    st.sampled_from([Prices(0, 1, 1), Prices(40, 1, 100), Prices(150, 1, 1 << 40)]),
+)
+@examples(10)
+def test_any_cut_gives_the_trees_of_numbers_and_of_several_outputs(seed, params, kind, is_weighted, ends, prices):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(150, 4)).astype(np.float32)
+    X[:, 2], X[:, 3] = rng.integers(0, 3, 150), 1.0
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = np.exp(np.nan_to_num(X[:, :2]) + rng.normal(size=(150, 2)) / 4)
+    y = {"few": np.floor(y[:, 0]), "one": y[:, 0], "two": y, "far": y[:, 0] ** 20}[kind]
+    weight = rng.integers(0, 5, 150) / 2 if is_weighted else None
+    model = dtnumba.RandomForestRegressor(2, random_state=seed, n_jobs=1, **params)
+    trees = grown_in_parts(model, X, y, weight, ends, 3, prices)
+    assert same_trees(trees, model.fit(X, y, weight).trees_)
+    if "criterion" not in params:
+        model = dtnumba.RandomForestClassifier(2, random_state=seed, n_jobs=1, **params)
+        model.set_params(class_weight="balanced_subsample" if params.get("bootstrap", True) else None)
+        y = np.minimum(np.floor(y), 2.0).astype(int)
+        trees = grown_in_parts(model, X, y, weight, ends, 2, prices)
+        assert same_trees(trees, model.fit(X, y, weight).trees_)
+
+
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_forest_grows_in_parts_on_a_cluster(client, monkeypatch, n_classes):
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "numbers"])
+def test_a_forest_grows_in_parts_on_a_cluster(client, monkeypatch, kind):
     arrays = pytest.importorskip("dask.array")
     monkeypatch.setattr("dtnumba.dask.in_parts._GATHERED_BYTES", 1 << 14)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 6))
-    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=3000), [0.0, 1.0][: n_classes - 1])
+    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=3000)
     params = {"n_estimators": 12, "random_state": 0, "oob_score": True}
-    model = dtnumba.dask.RandomForestClassifier(**params, strategy="partition")
+    name = "RandomForestRegressor" if kind == "numbers" else "RandomForestClassifier"
+    if kind == "numbers":
+        params |= {"n_estimators": 4, "max_depth": 5}
+    else:
+        y = np.digitize(y, [0.0] if kind == "two classes" else [0.0, 1.0])
+    model = getattr(dtnumba.dask, name)(**params, strategy="partition")
     cuts = (1000, 300, 0, 900, 800)
     model.fit(arrays.from_array(X, chunks=(cuts, 6)), arrays.from_array(y, chunks=(cuts,)), client=client)
-    local = dtnumba.RandomForestClassifier(**params).fit(X, y)
+    local = getattr(dtnumba, name)(**params).fit(X, y)
     assert model.strategy_ == "partition"
     assert same_trees(model.trees_, local.trees_)
-    assert np.array_equal(model.oob_decision_function_, local.oob_decision_function_, equal_nan=True)
+    answers = "oob_prediction_" if kind == "numbers" else "oob_decision_function_"
+    assert np.array_equal(getattr(model, answers), getattr(local, answers), equal_nan=True)
 
 
 def test_what_rows_in_parts_do_not_offer_is_named(client):
     arrays = pytest.importorskip("dask.array")
     X, y = arrays.ones((20, 2), chunks=(10, 2)), arrays.arange(20, chunks=10)
-    with pytest.raises(ValueError, match="strategy='partition' does not offer numbers as a target, random thresholds"):
+    with pytest.raises(ValueError, match="strategy='partition' does not offer random thresholds"):
         dtnumba.dask.ExtraTreesRegressor(strategy="partition").fit(X, y, client=client)

@@ -38,9 +38,10 @@ from dtnumba.growth.splitters.fill_tables import mark_occupied
 from dtnumba.growth.splitters.histogram import HistogramScratch
 from dtnumba.growth.splitters.scans.scan_bins import Tables, scan_bins
 from dtnumba.growth.targets.contract import item_of, put_item, store, sum_rows, with_scratch, zero
+from dtnumba.growth.targets.leaf_values import describe
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import call_at
-from dtnumba.runtime.kernels import inline, kernel_type
+from dtnumba.runtime.kernels import by_having, inline, kernel_type
 from dtnumba.runtime.memory import per_worker
 
 
@@ -188,6 +189,7 @@ class GrowRoots(NamedTuple):
     min_weight_share: float
     total: float
     seed: int  # uint64: of the tree
+    summary: object  # a Summary with room for all nodes, where rows say more of a leaf than its sums; out
 
     def run(self, worker):
         n = len(self.rows)
@@ -209,6 +211,24 @@ class GrowRoots(NamedTuple):
                 total = zero(target, scratch.work.total)
                 total = sum_rows(target, splitter, total, growing.nodes[k, col.START], growing.nodes[k, col.STOP])
                 store(target, total, growing.sums[k, 0])
+        describe_leaves(target, self, splitter, max(scratch.place[0], n_roots))
+
+
+def _describe_each(target, task, splitter, n_nodes):
+    """Describe the leaves by their rows."""
+    growing, summary = task.job.growing, task.summary
+    for k in range(n_nodes):
+        if growing.nodes[k, col.FEATURE] == col.LEAF:
+            summary.start[k], summary.stop[k] = growing.nodes[k, col.START], growing.nodes[k, col.STOP]
+            seen = task.scratch.work.seen[0]
+            describe(target, task.job.criterion, splitter, summary, np.int64(k), growing.sums[k, 0], seen)
+
+
+def _sums_say_all(target, task, splitter, n_nodes):
+    pass
+
+
+describe_leaves = by_having("describe_inner", _describe_each, _sums_say_all)
 
 
 @inline
@@ -222,10 +242,30 @@ def of_tree(job, growing, splitter, target, seed, min_weight_share, total):
 
 
 @kernel_type
+class KnownLeaves(NamedTuple):
+    """What takes a tree whose leaves are described already."""
+
+    job: object
+    ends: object
+    arena: object
+    value: np.ndarray  # (m, width) by node
+    weight: np.ndarray
+    impurity: np.ndarray
+
+    def recall(self, nodes, node, summary, k):
+        is_leaf = summary.left[k] < 0
+        if is_leaf:
+            for j in range(summary.value.shape[1]):
+                summary.value[k, j] = self.value[node, j]
+            summary.weight[k], summary.impurity[k] = self.weight[node], self.impurity[node]
+        return is_leaf
+
+
+@kernel_type
 class PutTogether(NamedTuple):
     """Number and describe the nodes of a tree that has been grown in parts."""
 
-    forest: object  # a GrowForest, of which the arena takes the tree
+    forest: object  # a GrowForest, or KnownLeaves, of which the arena takes the tree
     splitter: object
     target: object
     scratch: object
