@@ -4,6 +4,7 @@ estimators  the forests and trees, which are called as their local twins are
 checks      what is wrong with collections and known before any of it is read
 reading     Dask collections as partitions
 columns     what partitions say of their columns, joined
+binned      codes made once, and fitted many times: bin_batches
 codes       edges from a sample of all partitions, and the codes of each
 fitting     rows made ready for growth: columns, target, codes
 strategy    what a fit takes, in bytes, and which way of growing fits
@@ -27,6 +28,6 @@ _HOME = dict.fromkeys(
         "RandomForestRegressor",
     ],
     "estimators",
-) | {"warm_up": "workers"}
+) | {"bin_batches": "binned", "warm_up": "workers"}
 
 __getattr__, __dir__ = lazy_names(__name__, _HOME)

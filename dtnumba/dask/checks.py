@@ -25,7 +25,7 @@ def check_collections(X: Any, y: Any, sample_weight: Any, caller: str) -> None:
     if y is None:
         raise ValueError(f"{caller} requires y to be passed, but the target y is None")
     if hasattr(X, "__dask_graph__"):
-        _check_table(X, caller)
+        check_table(X, caller)
     for given, name, most in ((y, "y", 2), (sample_weight, "sample_weight", 1)):
         ndim = getattr(given, "ndim", None)
         if hasattr(given, "__dask_graph__") and ndim is not None and not 1 <= ndim <= most:
@@ -35,7 +35,8 @@ def check_collections(X: Any, y: Any, sample_weight: Any, caller: str) -> None:
         _check_divisions(X, given, name)
 
 
-def _check_table(X: Any, caller: str) -> None:
+def check_table(X: Any, caller: str) -> None:
+    """Raise where a collection cannot be rows of columns."""
     ndim = getattr(X, "ndim", None)
     if ndim in {1, 2}:
         n_rows = _length(X)

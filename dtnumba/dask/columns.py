@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dtnumba.tables.binned_table import BinnedTable, Features
 from dtnumba.tables.categories import Gathered, GatheredLevels, KnownLevels
 from dtnumba.tables.category_codes import present
 from dtnumba.tables.labels import Labels, Values, codes_of, read_labels
@@ -65,7 +66,7 @@ class Report(NamedTuple):
     names: NDArray[np.object_] | None
     dtype: Any
     shown: list[ShownColumn]
-    target: Labels | Values | None  # its classes, or its outputs, without rows
+    target: Labels | Values | None  # its classes, or its outputs, without rows; None of a table without a target
 
 
 class PartedColumns(NamedTuple):
@@ -108,14 +109,23 @@ def is_empty(X: Any) -> bool:
 def look(X: Any, y: Any, weight: Any, model: Sealed) -> Report:
     """Return what a partition says."""
     estimator = model.content
+    report = look_at_columns(X, y, weight, type(estimator).__name__, estimator.categorical_features)
+    if report.n_rows == 0:
+        return report
+    outcome = estimator.read_target(y, report.n_rows)
+    rowless = Labels(outcome.classes, outcome.codes[:0]) if isinstance(outcome, Labels) else Values(outcome.y[:0])
+    return report._replace(target=rowless)
+
+
+def look_at_columns(X: Any, y: Any, weight: Any, caller: str, wanted: Any) -> Report:
+    """Return what a partition says of its columns."""
     if is_empty(X):
         return Report(0, X.shape[1] if len(getattr(X, "shape", ())) == 2 else 0, None, None, [], None)
-    caller = type(estimator).__name__
-    levels = ShownLevels(estimator.categorical_features, caller)
+    if isinstance(X, BinnedTable):  # whoever made it knows the columns
+        return Report(X.n_rows, X.n_features, X.names, X.dtype, [], None)
+    levels = ShownLevels(wanted, caller)
     table = _dense(read_table(X, caller, categories=levels), caller)
-    outcome = estimator.read_target(y, table.n_rows)
-    rowless = Labels(outcome.classes, outcome.codes[:0]) if isinstance(outcome, Labels) else Values(outcome.y[:0])
-    return Report(table.n_rows, table.n_features, table.names, table.dtype, levels.shown(), rowless)
+    return Report(table.n_rows, table.n_features, table.names, table.dtype, levels.shown(), None)
 
 
 def _dense(table: Table, caller: str) -> Table:
@@ -127,8 +137,13 @@ def _dense(table: Table, caller: str) -> Table:
     return table
 
 
-def joined(reports: Sequence[Report], caller: str, wanted: Any) -> PartedColumns:
-    """Return the columns of all partitions; an error names the first partition that disagrees with those before it."""
+def joined(
+    reports: Sequence[Report], caller: str, wanted: Any, known: PartedColumns | None = None
+) -> PartedColumns:
+    """Return the columns of all partitions; an error names the first partition that disagrees with those before it.
+
+    ``known``: the columns, where partitions are codes of these.
+    """
     full = [(k, report) for k, report in enumerate(reports) if report.n_rows]
     if not full:
         raise ValueError(f"X has {len(reports)} partitions and no rows: {caller} needs at least one row")
@@ -136,6 +151,8 @@ def joined(reports: Sequence[Report], caller: str, wanted: Any) -> PartedColumns
     if n_rows > MOST_ROWS:
         raise ValueError(f"X has {n_rows} rows: at most {MOST_ROWS} fit into one table; train on a sample of them")
     number, first = full[0]
+    if known is not None:
+        return known._replace(target=_joined_targets([(k, report.target) for k, report in full], caller))
     levels = GatheredLevels(wanted, caller)
     for k, report in full:
         if report.n_features != first.n_features:
@@ -165,6 +182,8 @@ def _listed(names: Any) -> list[str] | None:
 
 def _joined_targets(targets: Sequence[tuple[int, Any]], caller: str) -> Labels | Values:
     number, first = targets[0]
+    if first is None:
+        return Values(np.empty((0, 0)))
     for k, target in targets:
         if len(target.sizes) != len(first.sizes):
             raise ValueError(
@@ -179,8 +198,10 @@ def _joined_targets(targets: Sequence[tuple[int, Any]], caller: str) -> Labels |
     return Labels(classes, np.empty((0, len(classes)), np.uint8))
 
 
-def read_part(X: Any, columns: PartedColumns, caller: str) -> Table:
-    """Return the Table of a partition that has rows, its categories numbered as those of all partitions."""
+def read_part(X: Any, columns: PartedColumns, caller: str) -> Features:
+    """Return the Table of a partition that has rows, its categories numbered as those of all; codes as they are."""
+    if isinstance(X, BinnedTable):
+        return X
     known = KnownLevels(columns.levels, "which it had not when it was read first; a partition must be the same always")
     table = _dense(read_table(X, caller, categories=known), caller)
     cells = table.cells

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from dtnumba.dask.binned import BinnedCollection
 from dtnumba.dask.checks import check_collections
 from dtnumba.dask.columns import Sealed
 from dtnumba.dask.fitting import one_of, read_rows, reads_codes_alone
-from dtnumba.dask.in_parts import Threads, obstacle
+from dtnumba.dask.in_parts import MOST_LEVELS, Threads, most_levels, obstacle
 from dtnumba.dask.reading import parts_of
 from dtnumba.dask.replicate import (
     bags_of,
@@ -35,6 +36,7 @@ from dtnumba.estimators.bases.parameters import parameter, redeclared
 from dtnumba.prediction.forest_view import ForestView
 from dtnumba.runtime.cluster import check_versions, client_of
 from dtnumba.runtime.progress import Monitor
+from dtnumba.tables.binned_table import read_features
 from dtnumba.trees.layout import joined
 
 if TYPE_CHECKING:
@@ -104,15 +106,20 @@ class OnCluster:
         client, caller = tasks.client, type(self).__name__
         check_collections(*given, caller)
         model = self._for_workers(seed)
+        binned = given[0] if isinstance(given[0], BinnedCollection) else None
+        if binned is not None:
+            _check_binned(binned, model, held_out, caller)
+            given = binned.parts(), *given[1:]
         parts = parts_of(*given, client, caller)
-        rows = read_rows(tasks, model, parts, held_out, monitor)
-        codes = reads_codes_alone(model, held_out)
-        n_levels = max((0 if one is None else len(one) for one in rows.columns.levels or ()), default=0)
-        code_bytes = 1 if n_levels <= 255 else 2 if n_levels < 1 << 16 else 4
+        rows = read_rows(tasks, model, parts, held_out, monitor, binned)
+        codes = binned is not None or reads_codes_alone(model, held_out)
+        n_levels = most_levels(rows.columns)
+        code_bytes = 1 if n_levels <= MOST_LEVELS else 2 if n_levels < 1 << 16 else 4
         cell_bytes = code_bytes if codes else rows.columns.dtype.itemsize
         extent = extent_of(rows.columns, cell_bytes, parts.weighted)
         threads = client.nthreads()
-        why_not = obstacle(model, rows) if codes else "parameters that read values, and not their codes alone"
+        is_plain = reads_codes_alone(model, held_out)
+        why_not = obstacle(model, rows) if is_plain else "parameters that read values, and not their codes alone"
         chosen = choose(self.strategy, extent, threads, memory_limits(client), why_not)
         learned = {"strategy_": chosen.strategy, "worker_bytes_": chosen.worker_bytes}
         if chosen.strategy == "partition":
@@ -121,6 +128,15 @@ class OnCluster:
         replica = tasks.send(replica_of_codes if codes else replica_of_values, *own, *rows.cells, name="replica")
         tasks.forget(rows.cells)
         return rows, replica, learned
+
+
+def _check_binned(binned: BinnedCollection, model: Any, held_out: tuple[Any, Any], caller: str) -> None:
+    """Raise where codes do not serve a model."""
+    read_features(binned.rowless(), caller, model.max_bins, model.categorical_features)
+    if held_out != (None, None):
+        raise ValueError(
+            f"X_val has values, and {binned!r} codes alone: pass {caller}.fit the collection that bin_batches was given"
+        )
 
 
 class ForestOnCluster(OnCluster):
@@ -140,7 +156,7 @@ class ForestOnCluster(OnCluster):
 
         Parameters
         ----------
-        X : Dask array or frame, or list of delayed partitions
+        X : Dask array or frame, list of delayed partitions, or what ``bin_batches`` returned
             Numbers and categories, as the local ``fit`` takes them.
         y : the same, or an array in memory
             Labels of any hashable kind for a classifier, finite numbers for a regressor; cut as X is.

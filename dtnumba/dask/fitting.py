@@ -12,6 +12,7 @@ from dtnumba.growth.settings import Options
 from dtnumba.tables.weights import read_weight
 
 if TYPE_CHECKING:
+    from dtnumba.dask.binned import BinnedCollection
     from dtnumba.dask.reading import Parts
     from dtnumba.dask.running import Tasks
     from dtnumba.runtime.progress import Monitor
@@ -46,14 +47,26 @@ def reads_codes_alone(model: Any, held_out: tuple[Any, Any]) -> bool:
     )
 
 
-def read_rows(tasks: Tasks, model: Any, parts: Parts, held_out: tuple[Any, Any], monitor: Monitor) -> RowsInParts:
-    """Return the rows of a fit: read, and coded where codes do."""
+def read_rows(
+    tasks: Tasks,
+    model: Any,
+    parts: Parts,
+    held_out: tuple[Any, Any],
+    monitor: Monitor,
+    binned: BinnedCollection | None = None,
+) -> RowsInParts:
+    """Return the rows of a fit: read, and coded where codes do. ``binned``: the codes, where they are there already."""
     caller, sealed_model = type(model).__name__, Sealed(model)
     reports = tasks.all_results(tasks.send_each(look, parts.each, sealed_model), monitor)
-    columns = joined(reports, caller, model.categorical_features)
+    columns = joined(reports, caller, model.categorical_features, None if binned is None else binned.columns)
     sealed = Sealed(columns)
     pieces = tasks.send_each(read_target_part, parts.each, sealed_model, sealed)
     target = tasks.send(joined_target, sealed, *pieces, name="target")
+    if binned is not None:
+        # Results of their own: the collection outlives the fit.
+        cells = [tasks.send(as_it_is, one, name="codes") for one in binned.cells]
+        edges = tasks.send(unsealed, Sealed(binned.edges), name="edges")
+        return RowsInParts(parts, columns, sealed, sealed_model, target, edges, cells)
     if not reads_codes_alone(model, held_out):
         return RowsInParts(
             parts, columns, sealed, sealed_model, target, None, tasks.send_each(value_part, parts.each, caller, sealed)
@@ -99,6 +112,16 @@ def masks_of(model: Sealed, columns: Sealed, target: tuple[Any, Any]) -> list[An
 def counts_of(masks: list[Any] | None) -> list[int] | None:
     """Return how many rows of each partition count."""
     return None if masks is None else [int(np.count_nonzero(mask)) for mask in masks]
+
+
+def as_it_is(result: Any) -> Any:
+    """Return a result."""
+    return result
+
+
+def unsealed(sealed: Sealed) -> Any:
+    """Return what was sealed."""
+    return sealed.content
 
 
 def one_of(parts: Any, k: int) -> Any:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _GATHERED_BYTES = 1 << 25  # that are brought together for a task
 _AT_ONCE = 2  # blocks
+MOST_LEVELS = 255  # of a category whose codes take a byte each, as those of numbers
 
 
 def obstacle(model: Any, rows: RowsInParts) -> str:
@@ -45,7 +46,7 @@ def obstacle(model: Any, rows: RowsInParts) -> str:
     if not hasattr(model, "_tree_class"):
         return "a single tree"
     asked = {
-        "categories": columns.nominal is not None,
+        f"categories of more than {MOST_LEVELS} levels": most_levels(columns) > MOST_LEVELS,
         "very many classes": columns.target.kind == "classes" and columns.target.width > MOST_KEPT,
         "criterion='absolute_error'": model.criterion == "absolute_error",
         "random thresholds": model._tree_class.splitter != "best",
@@ -57,6 +58,11 @@ def obstacle(model: Any, rows: RowsInParts) -> str:
         "a criterion of one's own": not isinstance(model.criterion, str),
     }
     return ", ".join(name for name, is_asked in asked.items() if is_asked)
+
+
+def most_levels(columns: Any) -> int:
+    """Return how many levels the category with most of them has."""
+    return max((0 if one is None else len(one) for one in columns.levels or ()), default=0)
 
 
 class Threads:
@@ -133,7 +139,7 @@ class Threads:
         model, columns = self.rows.model.content, self.rows.columns
         row, p = columns.n_features + 9, columns.n_features
         n_drawn = features_drawn(model.max_features, p)
-        bins, target = model.max_bins + 1, columns.target
+        bins, target = max(model.max_bins, most_levels(columns)) + 1, columns.target
         sums = max(1, target.width - 1) if target.kind == "classes" else 1 + target.width
         return Prices(_GATHERED_BYTES // row, row, 8 * len(self.parts) * n_drawn * bins * sums)
 

@@ -12,18 +12,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtnumba.growth import columns as col
+from dtnumba.growth.binary.grow_in_parallel import numbers_of
 from dtnumba.growth.binary.grow_subtree import LikeOthers, add_node, new_scratch
-from dtnumba.growth.forest.parts import FindSplits, SummedTables
-from dtnumba.growth.nodes import Growing, Job
+from dtnumba.growth.forest.parts import FindSplits, SummedCategories, SummedTables
+from dtnumba.growth.nodes import Growing, Job, Subtree, SubtreeKernels
 from dtnumba.growth.policies.interactions import feature_policy
 from dtnumba.growth.policies.limits import limits_of
+from dtnumba.growth.splitters.candidates import NOTHING
 from dtnumba.growth.targets.contract import load, n_kept_of, weight_of
 from dtnumba.runtime import rng
+from dtnumba.runtime.addresses import codes_for, compile_entries, entry_of
 from dtnumba.runtime.records import worker_part
 from dtnumba.runtime.tasks import launch_beside
 
 GATHERED = -3  # in the column FEATURE: the rows of the node are brought together
-_FEW = 64  # rows that scratch is made for; nobody sorts any here
+_FEW = 512  # rows that scratch is made for; nobody sorts any here, but there is room for the codes of a feature
+# A node of so few rows is brought together whatever that costs, where there are categories: of two rows the first
+# feature that parts them is taken, for which rows are looked at.
+_FEWEST = 64
 
 
 class Wanted(NamedTuple):
@@ -32,7 +38,8 @@ class Wanted(NamedTuple):
     tree: int
     nodes: np.ndarray  # (d,) int64: nodes that have a split; their children are ``left`` and the one behind it
     left: np.ndarray  # (d,) int64
-    splits: np.ndarray  # (d, 3) int64: feature, the last code that goes left, whether missing values do
+    tested: np.ndarray  # (d,) int64: the feature of each
+    sides: np.ndarray  # (d, n_bins) uint8: which of its codes go left
     filled: np.ndarray  # (k,) int64: nodes whose tables are wanted
     features: np.ndarray  # (k, n_drawn) int64
 
@@ -92,6 +99,8 @@ class TreeInParts:
         self._waiting: list[int] = [0]  # nodes whose tables are asked for
         self._divided: list[int] = []  # nodes that have a split, and whose rows are not divided yet
         self._all: set[int] = set()  # nodes that ask for the tables of all features
+        self._left: dict[int, np.ndarray] = {}  # of nodes that test a category, which codes go left
+        self._fewest = _FEWEST if hasattr(plan.splitter, "is_level") else 0
 
     @property
     def is_done(self) -> bool:
@@ -118,13 +127,36 @@ class TreeInParts:
     def wanted(self) -> Wanted:
         """Return what is asked of the parts next."""
         nodes, divided = self.growing.nodes, np.array(self._divided, np.int64)
-        splits = nodes[divided][:, [col.FEATURE, col.LAST_LEFT, col.MISSING_LEFT]].astype(np.int64)
+        tested = nodes[divided, col.FEATURE].astype(np.int64)
+        sides = np.array([self._side(node) for node in self._divided], np.uint8).reshape(len(divided), self._n_bins)
         features = [self._features(node) for node in self._waiting]
         table = np.full((len(features), max(map(len, features), default=0)), -1, np.int64)
         for row, own in zip(table, features, strict=True):
             row[: len(own)] = own
         left = nodes[divided, col.LEFT].astype(np.int64)
-        return Wanted(self.tree, divided, left, splits, np.array(self._waiting, np.int64), table)
+        return Wanted(self.tree, divided, left, tested, sides, np.array(self._waiting, np.int64), table)
+
+    @property
+    def _n_bins(self) -> int:
+        return int(numbers_of(self.plan.splitter).n_bins)
+
+    def _side(self, node: int) -> np.ndarray:
+        """Return which codes go left at a node."""
+        if node in self._left:
+            return self._left[node]
+        feature, last_left, missing_left = self.growing.nodes[node][[col.FEATURE, col.LAST_LEFT, col.MISSING_LEFT]]
+        side = (np.arange(self._n_bins) <= last_left).astype(np.uint8)
+        side[numbers_of(self.plan.splitter).n_codes[feature]] = missing_left
+        return side
+
+    def levels_left(self) -> dict[int, np.ndarray]:
+        """Return the categories that go left, of the nodes that test one."""
+        nodes, n_levels = self.growing.nodes, getattr(self.plan.splitter, "n_levels", ())
+        return {
+            node: np.flatnonzero(side[: n_levels[nodes[node, col.FEATURE]]])
+            for node, side in self._left.items()
+            if nodes[node, col.FIRST_RIGHT] != NOTHING
+        }
 
     def _features(self, node: int) -> list[int]:
         """Return the features that a node draws first, in their order; or all."""
@@ -147,12 +179,14 @@ class TreeInParts:
         if len(told.sums):
             self.n_rows, self.total = told.n_rows, self._weight(told.sums)
             self._add(0, self.n_rows, 0, told.sums)
+            self._gather_few(0)
         for node, n_left in zip(wanted.nodes.tolist(), told.n_left.tolist(), strict=True):
             left, n, depth = (int(nodes[node, one]) for one in (col.LEFT, col.STOP, col.DEPTH))
             for side, n_side in ((0, n_left), (1, n - n_left)):
                 self._add(left + side, n_side, depth + 1, growing.sums[left + side, 0].copy())
                 if nodes[left + side, col.FEATURE] == col.OPEN and left + side not in self._waiting:
                     nodes[left + side, col.FEATURE] = GATHERED
+                self._gather_few(left + side)
         places = {node: k for k, node in enumerate(wanted.filled.tolist())}
         self.n_tables += wanted.features.size
         lowest, highest = told.ends
@@ -167,6 +201,11 @@ class TreeInParts:
             nodes[node, col.FEATURE] = col.OPEN
         for node in self._divided:
             self._foresee_children(node)
+
+    def _gather_few(self, node: int) -> None:
+        nodes = self.growing.nodes
+        if nodes[node, col.FEATURE] == col.OPEN and nodes[node, col.STOP] <= self._fewest:
+            nodes[node, col.FEATURE] = GATHERED
 
     def _add(self, node: int, n: int, depth: int, sums: np.ndarray) -> None:
         growing = self.growing
@@ -193,16 +232,28 @@ class TreeInParts:
         drawn = np.full((len(wanted.filled), p), -1, np.int64)
         for row, own in zip(drawn, wanted.features, strict=True):
             row[own[own >= 0]] = np.flatnonzero(own >= 0)
-        source, place = plan.splitter, np.zeros(2, np.int64)
+        source, place = numbers_of(plan.splitter), np.zeros(2, np.int64)
         # Two rows of different targets: whoever asks whether a node has but one is told at once. Parts have told.
         parts = source.codes[:0], source.n_codes, np.arange(2, dtype=np.uint32), 0, 1
         tables = source.n_bins, source.width, source.counted, told.tables, drawn, wanted.features.shape[1], place
         features = feature_policy(limits, p, None)
         rest = limits, self.growing, features, p, plan.n_per_output, LikeOthers()
-        job = Job(SummedTables(*parts, *tables), plan.target, plan.criterion, *rest)
+        summed: Any = SummedTables(*parts, *tables)
+        if source is not plan.splitter:
+            summed = SummedCategories(*plan.splitter._replace(inner=summed, codes=plan.splitter.codes[:0]))
+        job = Job(summed, plan.target, plan.criterion, *rest)
         scratch = worker_part(new_scratch(job, _FEW, 1), 0)
-        missed = np.zeros(len(nodes), np.uint8)
-        launch_beside(FindSplits(job, scratch, np.array(nodes, np.int64), np.array(at, np.int64), missed), 1)
+        if source is not plan.splitter:
+            kernels = codes_for({"levels": summed.kernel}, Subtree(job, scratch))
+            compile_entries([*kernels.values()])
+            job = job._replace(calls=SubtreeKernels(levels=entry_of(kernels["levels"])))
+        missed, sides = np.zeros(len(nodes), np.uint8), np.zeros((len(nodes), self._n_bins), np.uint8)
+        asked = np.array(nodes, np.int64), np.array(at, np.int64)
+        launch_beside(FindSplits(job, scratch, place, *asked, missed, sides), 1)
+        for node, side in zip(nodes, sides, strict=True):
+            feature = self.growing.nodes[node, col.FEATURE]
+            if feature >= 0 and source is not plan.splitter and plan.splitter.is_level[feature]:
+                self._left[node] = side
         return {node for node, is_missed in zip(nodes, missed.tolist(), strict=True) if is_missed}
 
     def _foresee_children(self, node: int) -> None:

@@ -14,11 +14,12 @@ import numpy as np
 from dtnumba.dask.codes import complete_bins
 from dtnumba.dask.levels import GATHERED, Answer, Prices, TreeInParts, Wanted
 from dtnumba.growth import columns as col
+from dtnumba.growth.binary.grow_in_parallel import numbers_of
 from dtnumba.growth.binary.grow_subtree import calls_of, kernels_of, most_nodes, new_scratch
 from dtnumba.growth.forest.arena import new_arena, trees_of_arena
 from dtnumba.growth.forest.bootstrap_rows import Balanced, Everything
 from dtnumba.growth.forest.grow import task_of
-from dtnumba.growth.forest.parts import DrawPart, FillTables, GrowRoots, KnownLeaves, PutTogether
+from dtnumba.growth.forest.parts import DrawPart, FillTables, GrowRoots, KnownLeaves, ListedLevels, PutTogether
 from dtnumba.growth.nodes import Growing, Job, Subtree, new_growing
 from dtnumba.growth.policies.interactions import feature_policy
 from dtnumba.growth.policies.limits import limits_of
@@ -28,6 +29,7 @@ from dtnumba.growth.targets.reach import restored
 from dtnumba.growth.targets.regression import OneNumber
 from dtnumba.runtime.addresses import compile_entries
 from dtnumba.runtime.instructions.column_blocks import SPARE
+from dtnumba.runtime.memory import sparse_empty
 from dtnumba.runtime.records import worker_part
 from dtnumba.runtime.tasks import launch_beside
 from dtnumba.tables.binned_table import BinnedTable
@@ -136,9 +138,15 @@ def plan_without_rows(part: Part) -> Any:
     for name, array in columns_of(plan.target, part.n_table_rows).items():
         two_rows[name] = np.zeros((2, *array.shape[1:]), array.dtype)
         two_rows[name][1] = 1
-    splitter, sampling = plan.splitter._replace(codes=plan.splitter.codes[:0]), _sampling_alone(plan.sampling)
+    splitter, sampling = _with_codes(plan.splitter, plan.splitter.codes[:0]), _sampling_alone(plan.sampling)
     target = plan.target._replace(**two_rows)
     return plan._replace(target=target, splitter=splitter, orders=plan.orders[:, :1], sampling=sampling)
+
+
+def _with_codes(splitter: Any, codes: np.ndarray) -> Any:
+    if numbers_of(splitter) is splitter:
+        return splitter._replace(codes=codes)
+    return splitter._replace(codes=codes, inner=splitter.inner._replace(codes=codes))
 
 
 def _sampling_alone(sampling: Any) -> Any:
@@ -179,7 +187,7 @@ def begun(part: Part, wanted: list[Wanted]) -> tuple[list[TreeRows], list[Answer
 
 
 def _filled(plan: Any, state: TreeRows, wanted: Wanted, *, is_first: bool = False) -> Answer:
-    source, n_sums = plan.splitter, n_kept_of(plan.target) if is_first else 0
+    source, n_sums = numbers_of(plan.splitter), n_kept_of(plan.target) if is_first else 0
     cells = source.n_bins * source.width
     k, n_drawn = wanted.features.shape
     tables, sums = np.zeros(k * n_drawn * cells, np.int64), np.zeros(n_sums, np.int64)
@@ -224,12 +232,9 @@ def advanced(part: Part, states: list[TreeRows], wanted: list[Wanted]) -> tuple[
 def _divided(splitter: Any, state: TreeRows, wanted: Wanted) -> tuple[TreeRows, np.ndarray]:
     rows, spans, n_left = state.rows.copy(), dict(state.spans), np.zeros(len(wanted.nodes), np.int64)
     for k, (node, left) in enumerate(zip(wanted.nodes.tolist(), wanted.left.tolist(), strict=True)):
-        feature, last_left, missing_left = wanted.splits[k].tolist()
         start, stop = spans.pop(node)
         own = rows[start:stop]
-        code = splitter.codes[own, feature]
-        goes_left = code <= last_left
-        goes_left[code == splitter.n_codes[feature]] = bool(missing_left)
+        goes_left = wanted.sides[k].astype(bool)[splitter.codes[own, wanted.tested[k]]]
         n_left[k] = np.count_nonzero(goes_left)
         border = start + int(n_left[k])
         rows[start:stop] = np.concatenate([own[goes_left], own[~goes_left]])
@@ -304,6 +309,8 @@ class GrownBelow(NamedTuple):
     numbers: np.ndarray
     sums: np.ndarray
     leaves: tuple[np.ndarray, ...]  # values, weights and impurities of nodes that are leaves; none of classes
+    levels: np.ndarray  # categories that go left, by node
+    level_stop: np.ndarray  # where those of each node end; empty where there are no categories
 
 
 def grown_below(
@@ -323,7 +330,7 @@ def grown_below(
         codes[:n] = np.concatenate([one.codes for one in packages])[order]
     counts = np.concatenate([one.counts for one in packages])[order]
     columns = {name: np.concatenate([one.columns[name] for one in packages])[order] for name in packages[0].columns}
-    target, splitter = plan.target._replace(**columns), plan.splitter._replace(codes=codes)
+    target, splitter = plan.target._replace(**columns), _with_codes(plan.splitter, codes)
     limits = limits_of(plan.settings, 1.0)
     if are_leaves:
         limits = limits._replace(min_samples_split=n + 1)
@@ -344,11 +351,14 @@ def grown_below(
     summary = Summary(*np.zeros((3, m), np.int64), np.zeros((m, plan.width)), *np.zeros((2, m)))
     summary = summary._replace(left=np.zeros(m, np.int32))
     known = starts, stops, depths, there.keys[at], there.sums[at, 0], least, tree.total, np.uint64(tree.seed)
-    launch_beside(GrowRoots(job, scratch, plan.sampling, own, counts, rows, *known, summary), 1)
+    has_levels = hasattr(splitter, "is_level")
+    levels, level_stop = sparse_empty(64 * n * has_levels, np.int32), np.zeros(len(growing.nodes) * has_levels, np.int64)
+    launch_beside(GrowRoots(job, scratch, plan.sampling, own, counts, rows, *known, summary, levels, level_stop), 1)
     used = max(int(scratch.place[0]), len(nodes))
     leaves = tuple(array[:used].copy() for array in summary[3:]) if m else ()
     parts = growing.nodes[:used].copy(), growing.numbers[:used].copy(), growing.sums[:used].copy()
-    return GrownBelow(nodes, *parts, leaves)
+    level_stop = level_stop[:used].copy()
+    return GrownBelow(nodes, *parts, leaves, levels[: int(level_stop[-1]) if has_levels else 0].copy(), level_stop)
 
 
 def put_together(plan: Any, state: Any, place: int, *parts: GrownBelow) -> Any:
@@ -374,14 +384,39 @@ def put_together(plan: Any, state: Any, place: int, *parts: GrownBelow) -> Any:
         start += len(part.nodes)
     nodes[:, col.STOP] -= nodes[:, col.START]
     nodes[:, col.START] = 0
+    splitter, n_levels = plan.splitter, 0
+    if hasattr(splitter, "is_level"):
+        # Each node begins at its own number, by which the categories of a left child are found.
+        nodes[:, col.START] = np.arange(n_all)
+        nodes[:, col.STOP] += nodes[:, col.START]
+        splitter = _listed(nodes, tree.levels_left(), tree.n_nodes, parts)
+        n_levels = len(splitter.levels)
+    else:
+        splitter = splitter._replace(rows=np.zeros(1, np.uint32), n_rows=1)
     assert not (nodes[: tree.n_nodes, col.FEATURE] == GATHERED).any()
     keys, rest = np.zeros(n_all, np.uint64), (np.zeros(2, np.int64), np.zeros((n_all, 0)), np.zeros(1, np.int64))
     growing = Growing(nodes, numbers, keys, sums, *rest)
-    small = plan._replace(most_rows=max(2, n_all), n_table_rows=0)
+    small = plan._replace(most_rows=max(2, n_all, n_levels), n_table_rows=0)
     task = task_of(small, 0, 1, 1)
-    task = task._replace(arena=new_arena(n_all, 1, plan.width, 0))
+    task = task._replace(arena=new_arena(n_all, 1, plan.width, n_levels))
     room = worker_part(task.room, 0)._replace(ids=np.zeros((5, n_all), np.int32))
-    splitter = plan.splitter._replace(rows=np.zeros(1, np.uint32), n_rows=1)
     forest = KnownLeaves(task.job, task.ends, task.arena, *leaves) if leaves else task
     launch_beside(PutTogether(forest, splitter, plan.target, worker_part(task.scratches, 0), room, growing), 1)
     return restored(trees_of_arena(task.arena), plan.criterion, plan.power)
+
+
+def _listed(nodes: np.ndarray, top: dict[int, np.ndarray], n_top: int, parts: tuple[GrownBelow, ...]) -> ListedLevels:
+    """Return the categories that go left at the nodes of a tree, by their left children."""
+    listed, found, at, start = np.zeros((len(nodes), 2), np.int64), [np.zeros(0, np.int32)], 0, n_top
+    own = list(top.items())
+    for part in parts:
+        stops = part.level_stop.tolist()
+        for k, (a, b) in enumerate(zip([0, *stops], stops, strict=False)):
+            if b > a:
+                own.append((part.roots[k] if k < len(part.roots) else start + k, part.levels[a:b]))
+        start += len(part.nodes)
+    for node, levels in own:
+        listed[nodes[node, col.LEFT]] = at, len(levels)
+        found.append(levels.astype(np.int32))
+        at += len(levels)
+    return ListedLevels(np.zeros(len(nodes), np.uint32), listed, np.concatenate(found))

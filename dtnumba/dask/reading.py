@@ -57,6 +57,17 @@ def parts_of(X: Any, y: Any, sample_weight: Any, client: Any, caller: str) -> Pa
     return Parts(list(zip(*columns, strict=True)), sample_weight is not None)
 
 
+def table_parts(X: Any, caller: str) -> list[Any]:
+    """Return the partitions of a table, delayed."""
+    own, _ = _delayed(X, "X", caller)
+    if own is None:
+        raise TypeError(
+            f"X is a {type(X).__name__}: dtnumba.dask.{caller} takes Dask arrays, Dask frames and lists of delayed "
+            f"partitions; a table in memory goes to dtnumba.{caller}, or is cut by dask.array.from_array"
+        )
+    return own
+
+
 def _said(parts: Sequence[Any], lengths: Any) -> str:
     shown = [] if lengths is None else [*map(str, lengths[:6]), *(["..."] if len(lengths) > 6 else [])]
     rows = f" of {', '.join(shown)} rows" if shown else ""

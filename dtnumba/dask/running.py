@@ -80,6 +80,11 @@ class Tasks:
         for future in futures:
             future.release()
 
+    def keep(self, futures: Sequence[Any]) -> None:
+        """Leave results on the cluster, to whoever holds their futures."""
+        kept = {id(future) for future in futures}
+        self._sent = [future for future in self._sent if id(future) not in kept]
+
     def wait(self, futures: Sequence[Any], monitor: Monitor) -> None:
         """Wait for futures; raise where one failed, or where the monitor stopped the work before."""
         halt = np.zeros(1, np.int64)

@@ -88,16 +88,9 @@ def bin_batches(
     [False, True]
 
     """
-    is_int = isinstance(max_bins, (int, np.integer)) and not isinstance(max_bins, (bool, np.bool_))
-    if not is_int or not 2 <= max_bins <= MOST_BINS:
-        raise ValueError(
-            f"max_bins={max_bins!r}: must be an int in the range [2, {MOST_BINS}]; a code is one byte, and one code "
-            "stands for missing"
-        )
-    if not is_choice(categorical_features):
-        raise TypeError(f"categorical_features={categorical_features!r}: must be {CATEGORICAL_FEATURES_ARE}")
+    most, workers = check_choices(max_bins, categorical_features), n_workers(None)
     gathered = GatheredLevels(categorical_features, _CALLER)
-    source, most, workers = _Source(make_batches, gathered), int(max_bins), n_workers(None)
+    source = _Source(make_batches, gathered)
     seen = _FirstPass(most, workers)
     for cells in source.blocks():
         seen.see(cells)
@@ -118,6 +111,19 @@ def bin_batches(
         del seen  # the sample, before there are codes
         codes, bins = _second_pass(source, bins, n_rows, dtype, found, workers)
     return BinnedTable(codes, bins, most, dtype, source.names, found.levels, found.nominal)
+
+
+def check_choices(max_bins: Any, categorical_features: Any) -> int:
+    """Return how many values a column may have; raise where that or the choice of categories is not legal."""
+    is_int = isinstance(max_bins, (int, np.integer)) and not isinstance(max_bins, (bool, np.bool_))
+    if not is_int or not 2 <= max_bins <= MOST_BINS:
+        raise ValueError(
+            f"max_bins={max_bins!r}: must be an int in the range [2, {MOST_BINS}]; a code is one byte, and one code "
+            "stands for missing"
+        )
+    if not is_choice(categorical_features):
+        raise TypeError(f"categorical_features={categorical_features!r}: must be {CATEGORICAL_FEATURES_ARE}")
+    return int(max_bins)
 
 
 class _Source:
@@ -236,7 +242,7 @@ class _FirstPass:
     def __init__(self, most: int, workers: int) -> None:
         self.n_rows = 0
         self.most = most
-        self.sample = _Sample()
+        self.sample = RowSample()
         self.few = FewValues(most, workers)
 
     def see(self, cells: Cells) -> None:
@@ -267,7 +273,7 @@ class _FirstPass:
         return bins
 
 
-class _Sample:
+class RowSample:
     """The rows with the smallest draws, at most as many as edges are made from; all rows while they are few."""
 
     def __init__(self) -> None:
@@ -312,10 +318,22 @@ class _Sample:
         self.draws[holes], self.rows[holes] = self.draws[movers], self.rows[movers]
         self.n = DRAWN_ROWS
 
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[NDArray[np.uint64], NDArray[Any]]]) -> RowSample:
+        """Return the sample of all rows from those of several parts of them: draws, and their rows."""
+        sample = cls()
+        sample.draws, sample.rows = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        sample.n = len(sample.draws)
+        return sample
+
+    def drawn(self) -> tuple[NDArray[np.uint64], NDArray[Any]]:
+        """Return the draws of the sample, and their rows."""
+        self._drop()
+        return self.draws[: self.n], self.rows[: self.n]
+
     def as_table(self, found: Gathered) -> Table:
         """Return the sample: all rows in their order, or the drawn ones in no order."""
-        self._drop()
-        cells = cells_of(self.rows[: self.n])
+        cells = cells_of(self.drawn()[1])
         return Table(self.n, self.rows.shape[1], None, cells, None, None, found.levels, found.nominal)
 
 

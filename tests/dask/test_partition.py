@@ -37,7 +37,7 @@ def grown_in_parts(model, X, y, weight, ends, threads, prices):
     cuts = [np.split(array, sorted(ends)) for array in (X, y)]
     weights = [None] * len(cuts[0]) if weight is None else np.split(weight, sorted(ends))
     sealed = Sealed(model)
-    columns = joined_columns([look(*part, None, sealed) for part in zip(*cuts, strict=True)], caller, "from_dtype")
+    columns = joined_columns([look(*part, None, sealed) for part in zip(*cuts, strict=True)], caller, model.categorical_features)
     known, most = Sealed(columns), model.max_bins
     pieces = [read_target_part(*part, sealed, known) for part in zip(*cuts, weights, strict=True)]
     target = joined_target(known, *pieces)
@@ -147,6 +147,42 @@ def test_any_cut_gives_the_trees_of_numbers_and_of_several_outputs(seed, params,
         y = np.minimum(np.floor(y), 2.0).astype(int)
         trees = grown_in_parts(model, X, y, weight, ends, 2, prices)
         assert same_trees(trees, model.fit(X, y, weight).trees_)
+
+
+LEVELS = [
+    {},
+    {"max_features": None, "min_samples_leaf": 4},
+    {"bootstrap": False, "max_depth": 4, "categorical_split": "one_vs_rest"},
+    {"criterion": "entropy", "max_samples": 0.5, "replace": False},
+]
+
+
+@interpreted_only
+@given(
+    st.integers(0, 1 << 32),
+    st.sampled_from(LEVELS),
+    st.sampled_from([0, 2, 3]),
+    st.booleans(),
+    st.lists(st.integers(0, 200), min_size=1, max_size=4),
+    st.sampled_from([Prices(0, 1, 1), Prices(100, 1, 100), Prices(200, 1, 1 << 40)]),
+)
+@examples(10)
+def test_any_cut_gives_the_trees_of_categories(seed, params, n_classes, is_weighted, ends, prices):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 5))
+    X[:, 1], X[:, 2], X[:, 4] = rng.integers(0, 70, 200), rng.integers(0, 6, 200), rng.integers(0, 20, 200)
+    y = np.sin(X[:, 1]) + (X[:, 2] % 2) + X[:, 0] * (X[:, 4] % 3)
+    y = np.digitize(y, [0.5, 1.0][: n_classes - 1]) if n_classes else y
+    X[rng.random(X.shape) < 0.05] = np.nan
+    weight = rng.integers(0, 5, 200) / 2 if is_weighted else None
+    kind = dtnumba.RandomForestClassifier if n_classes else dtnumba.RandomForestRegressor
+    params = params if n_classes else {k: v for k, v in params.items() if k != "criterion"}
+    model = kind(2, random_state=seed, n_jobs=1, categorical_features=[1, 2, 4], **params)
+    trees = grown_in_parts(model, X, y, weight, ends, 3, prices)
+    local = model.fit(X, y, weight).trees_
+    assert same_trees(trees, local)
+    assert np.array_equal(trees.level, local.level)
+    assert np.array_equal(trees.level_start, local.level_start)
 
 
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")

@@ -12,7 +12,7 @@ import numpy as np
 from dtnumba.growth.targets.contract import clear_bin, item_of, put_item, rows_in
 from dtnumba.growth.targets.leaf_values import row_at
 from dtnumba.runtime.instructions.bits import lowest_bit, nonzero_among_64, prefetch
-from dtnumba.runtime.kernels import inline, kernel_type, outlined
+from dtnumba.runtime.kernels import by_type, inline, kernel_type, outlined
 from dtnumba.runtime.memory import per_worker
 
 _AHEAD = 16  # rows whose codes are asked for ahead
@@ -117,10 +117,24 @@ def _sum_several(target, splitter, own, k, start, stop):
             table += stride
 
 
+def _all_of_them(splitter, n):
+    return n
+
+
+def _sum_rows_of_one(splitter, target, own, f, start, stop):
+    own.batch[0] = f
+    sum_batch(target, splitter, own, np.int64(1), start, stop)
+
+
+# How many rows of a node's n are there to be gone through; more than any node has, where they are elsewhere.
+n_at_hand = by_type("n_at_hand", _all_of_them)
+sum_feature = by_type("sum_feature", _sum_rows_of_one)  # write the sums of a feature's categories to ``own.tables``
+
+
 @outlined
 def list_present(target, splitter, own, f, table, base, start, stop):
     """Write the categories of a node's rows in ascending order, without missing ones; return how many there are."""
-    n, missing = stop - start, np.int64(splitter.n_levels[f])
+    n, missing = np.int64(n_at_hand(splitter, stop - start)), np.int64(splitter.n_levels[f])
     if missing < 64 and n <= 64:
         return _list_of_word(splitter, own, f, start, stop)
     if n <= _FEW_ROWS:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dtnumba.growth import columns as col
 from dtnumba.growth.categories.by_median import arrange_by_rows, score_ranks
-from dtnumba.growth.categories.node_categories import forget_sums, list_present, sum_batch
+from dtnumba.growth.categories.node_categories import forget_sums, list_present, sum_feature
 from dtnumba.growth.categories.subset_search import DRAWN_SUBSET, arrange, part_two_rows, score_sums, write_left
 from dtnumba.growth.nodes import in_hand
 from dtnumba.growth.targets.contract import around, load
@@ -57,8 +57,7 @@ def _arrange_by_sums(target, splitter, job, scratch, node, f):
     """Write the categories of a node and the order in which they were cut; return how many there are."""
     nodes, own, base = job.growing.nodes, scratch.own, np.uint64(0)
     start, stop = np.int64(nodes[node, col.START]), np.int64(nodes[node, col.STOP])
-    own.batch[0] = f
-    sum_batch(target, splitter, own, np.int64(1), start, stop)
+    sum_feature(splitter, target, own, f, start, stop)
     m = list_present(target, splitter, own, f, own.tables, base, start, stop)
     arrange(target, splitter, job, scratch, node, f, own.tables, base, m)
     forget_sums(target, splitter, own, f, own.tables, base, m)

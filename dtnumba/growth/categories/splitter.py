@@ -129,7 +129,7 @@ class _Splits:
         )
         if not self.is_level[f]:
             return divide(self.inner, job, with_own(scratch, scratch.own.inner), node)
-        c = _left_levels(job, scratch, node, f)
+        c = left_levels(job, scratch, node, f)
         for j in range(start, start + c):
             own.side[own.kept[j]] = 1
         own.side[self.n_levels[f]] = np.uint8(nodes[node, col.MISSING_LEFT])
@@ -206,7 +206,7 @@ divide_by_level = by_type("divide_by_level")
 
 
 @outlined
-def _left_levels(job, scratch, node, f):
+def left_levels(job, scratch, node, f):
     """Return how many categories go left; they stand in ``own.kept`` from the node's start on."""
     kept_of = scratch.own.kept_of[job.growing.nodes[node, col.START]]
     if kept_of[0] == node and kept_of[1] == f:
@@ -273,11 +273,18 @@ part_two_rows = by_type("part_two_rows", _part_two_rows)
 @inline
 def score_drawn(splitter, job, scratch, node, first, last, total):
     """Write the best split of every feature, from sums by code of all features in one pass; return how many vary."""
+    own, nodes, width = scratch.own.inner, job.growing.nodes, splitter.inner.width
+    start, stop = nodes[node, col.START], nodes[node, col.STOP]
+    fill_some(job.target, splitter.inner, width, own, scratch.features, first, last, start, stop)
+    return score_filled(splitter, job, scratch, node, first, last, total)
+
+
+@inline
+def score_filled(splitter, job, scratch, node, first, last, total):
+    """Write the best split of every feature, whose sums by code stand end to end; return how many vary."""
     target, own, nodes, features = job.target, scratch.own.inner, job.growing.nodes, scratch.features
-    n, stride = nodes[node, col.STOP] - nodes[node, col.START], splitter.inner.n_bins * splitter.inner.width
-    is_single = chooses_by_more(job.criterion) or side_by_side(job.features)
-    start, stop, width = nodes[node, col.START], nodes[node, col.STOP], splitter.inner.width
-    fill_some(target, splitter.inner, width, own, features, first, last, start, stop)
+    n, width = nodes[node, col.STOP] - nodes[node, col.START], splitter.inner.width
+    stride, is_single = splitter.inner.n_bins * width, chooses_by_more(job.criterion) or side_by_side(job.features)
     varying, i = 0, first
     while i < last:
         f, end, base, slot = features[i], i + 1, (i - first) * stride, i - first

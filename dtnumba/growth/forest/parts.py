@@ -16,6 +16,7 @@ import numpy as np
 from dtnumba.criteria.contract import chooses_by_more
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.crew import Alone
+from dtnumba.growth.categories.splitter import DrawnCategorySplitter, left_levels, score_filled
 from dtnumba.growth.binary.grow_subtree import add_node, find_split
 from dtnumba.growth.forest.arena import put_away
 from dtnumba.growth.forest.bootstrap_rows import sample, weigh
@@ -33,7 +34,7 @@ from dtnumba.growth.nodes import (
 from dtnumba.growth.nodes import with_features as with_drawing
 from dtnumba.growth.policies.feature_sampling import side_by_side, with_key
 from dtnumba.growth.splitters.coded_rows import CodedRows, NothingKept
-from dtnumba.growth.splitters.contract import with_rows
+from dtnumba.growth.splitters.contract import note_levels, with_rows
 from dtnumba.growth.splitters.fill_tables import mark_occupied
 from dtnumba.growth.splitters.histogram import HistogramScratch
 from dtnumba.growth.splitters.scans.scan_bins import Tables, scan_bins
@@ -43,6 +44,7 @@ from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import call_at
 from dtnumba.runtime.kernels import by_having, inline, kernel_type
 from dtnumba.runtime.memory import per_worker
+from dtnumba.runtime.records import address_of
 
 
 @kernel_type
@@ -131,20 +133,9 @@ class SummedTables(NothingKept, CodedRows, _SummedFields):
         )
 
     def score_features(self, job, scratch, node, first, last, total):
-        own, features, k = scratch.own, scratch.features, self.place[0]
-        size = self.n_bins * self.width
-        for i in range(first, last):
-            slot = self.drawn[k, features[i]]
-            if slot < 0:
-                self.place[1] = 1
-                return np.int64(1)
-            begin = (k * self.n_tables + slot) * size
-            for c in range(size):
-                own.sparse[(i - first) * size + c] = self.tables[begin + c]
-            if self.width != 1:
-                n_codes = self.n_codes[features[i]]
-                mark_occupied(job.target, own.sparse, (i - first) * size, self.width, n_codes, own.masks, i - first)
-        nodes = job.growing.nodes
+        own, nodes, size = scratch.own, job.growing.nodes, self.n_bins * self.width
+        if not take_tables(self, job.target, own, scratch.features, first, last):
+            return np.int64(1)
         n = nodes[node, col.STOP] - nodes[node, col.START]
         varying, step = 0, 1 if chooses_by_more(job.criterion) or side_by_side(job.features) else last - first
         for i in range(first, last, step):
@@ -153,22 +144,82 @@ class SummedTables(NothingKept, CodedRows, _SummedFields):
         return varying
 
 
+@inline
+def take_tables(summed, target, own, features, first, last):
+    """Write the tables of features[first:last] of the node in hand end to end; return whether all were there."""
+    k, size = summed.place[0], summed.n_bins * summed.width
+    for i in range(first, last):
+        slot = summed.drawn[k, features[i]]
+        if slot < 0:
+            summed.place[1] = 1
+            return False
+        begin = (k * summed.n_tables + slot) * size
+        for c in range(size):
+            own.sparse[(i - first) * size + c] = summed.tables[begin + c]
+        if summed.width != 1:
+            n_codes = summed.n_codes[features[i]]
+            mark_occupied(target, own.sparse, (i - first) * size, summed.width, n_codes, own.masks, i - first)
+    return True
+
+
+@kernel_type
+class SummedCategories(DrawnCategorySplitter):
+    """Tables of nodes whose rows are elsewhere, added up, of which some are of categories."""
+
+    __slots__ = ()
+
+    def n_at_hand(self, n):
+        return np.int64(1) << np.int64(40)
+
+    def sum_feature(self, target, own, f, start, stop):
+        summed = self.inner
+        begin = (summed.place[0] * summed.n_tables + summed.drawn[summed.place[0], f]) * summed.n_bins * summed.width
+        for c in range((self.n_levels[f] + 1) * self.width):
+            own.tables[c] = summed.tables[begin + c]
+
+    def score_tables(self, job, scratch, node, first, last, total):
+        if not take_tables(self.inner, job.target, scratch.own.inner, scratch.features, first, last):
+            return np.int64(1)
+        return score_filled(self, job, scratch, node, first, last, total)
+
+
+def _mark_left(splitter, job, scratch, node, sides):
+    """Mark the codes that go left at a node that tests a category."""
+    f = np.int64(job.growing.nodes[node, col.FEATURE])
+    if f >= 0 and splitter.is_level[f]:
+        for j in range(left_levels(job, scratch, node, f)):
+            sides[scratch.own.kept[j]] = 1
+        sides[splitter.n_levels[f]] = np.uint8(job.growing.nodes[node, col.MISSING_LEFT])
+
+
+def _nothing_marked(splitter, job, scratch, node, sides):
+    pass
+
+
+mark_left = by_having("note_levels", _mark_left, _nothing_marked)
+
+
 @kernel_type
 class FindSplits(NamedTuple):
     """Look for the splits of nodes from their tables; ``missed`` says which nodes lacked one that they asked for."""
 
     job: object  # with a Summed splitter
     scratch: object
+    place: np.ndarray  # the splitter's
     nodes: np.ndarray  # (k,) int64
     at: np.ndarray  # (k,) int64: which of the nodes that have tables each is
     missed: np.ndarray  # (k,) uint8 out
+    sides: np.ndarray  # (k, n_bins) uint8 out: codes that go left, of nodes that test a category
 
     def run(self, worker):
+        subtree, place = Subtree(self.job, self.scratch), self.place
+        self.scratch.here[0] = address_of(subtree)
         for k in range(len(self.nodes)):
-            place = self.job.splitter.place
             place[0], place[1] = self.at[k], 0
             find_split(Alone(), self.job, self.scratch, self.nodes[k])
             self.missed[k] = place[1]
+            if place[1] == 0:
+                mark_left(self.job.splitter, self.job, self.scratch, self.nodes[k], self.sides[k])
 
 
 @kernel_type
@@ -190,6 +241,8 @@ class GrowRoots(NamedTuple):
     total: float
     seed: int  # uint64: of the tree
     summary: object  # a Summary with room for all nodes, where rows say more of a leaf than its sums; out
+    levels: np.ndarray  # int32 out: categories that go left, by node
+    level_stop: np.ndarray  # (m,) int64 out: where those of each node end
 
     def run(self, worker):
         n = len(self.rows)
@@ -212,6 +265,26 @@ class GrowRoots(NamedTuple):
                 total = sum_rows(target, splitter, total, growing.nodes[k, col.START], growing.nodes[k, col.STOP])
                 store(target, total, growing.sums[k, 0])
         describe_leaves(target, self, splitter, max(scratch.place[0], n_roots))
+        list_left(splitter, self, max(scratch.place[0], n_roots))
+
+
+def _list_each(splitter, task, n_nodes):
+    """List the categories that go left at each node."""
+    nodes, at = task.job.growing.nodes, np.int64(0)
+    for k in range(n_nodes):
+        if nodes[k, col.FEATURE] >= 0:
+            child, feature = np.int64(nodes[k, col.LEFT]), np.int64(nodes[k, col.FEATURE])
+            start, stop = np.int64(nodes[child, col.START]), np.int64(nodes[child, col.STOP])
+            kind = np.int64(nodes[k, col.FIRST_RIGHT])
+            at = note_levels(splitter, task.scratch.own, feature, kind, start, stop, task.levels, at)
+        task.level_stop[k] = at
+
+
+def _none_listed(splitter, task, n_nodes):
+    pass
+
+
+list_left = by_having("note_levels", _list_each, _none_listed)
 
 
 def _describe_each(target, task, splitter, n_nodes):
@@ -259,6 +332,24 @@ class KnownLeaves(NamedTuple):
                 summary.value[k, j] = self.value[node, j]
             summary.weight[k], summary.impurity[k] = self.weight[node], self.impurity[node]
         return is_leaf
+
+
+@kernel_type
+class ListedLevels(NamedTuple):
+    """What says which categories go left, of nodes that begin at the number of each."""
+
+    rows: np.ndarray  # (m,) uint32, of which none is read
+    listed: np.ndarray  # (m, 2) int64: of a left child, where they stand and how many they are
+    levels: np.ndarray  # int32
+
+    def row_at(self, i):
+        return self.rows[i]
+
+    def note_levels(self, own, feature, kind, start, stop, out, at):
+        first, n = self.listed[start, 0], self.listed[start, 1]
+        for j in range(n):
+            out[at + j] = self.levels[first + j]
+        return at + n
 
 
 @kernel_type
