@@ -9,6 +9,7 @@ codes       edges from a sample of all partitions, and the codes of each
 fitting     rows made ready for growth: columns, target, codes
 strategy    what a fit takes, in bytes, and which way of growing fits
 replicate   trees that grow where all codes are
+parts       the rows of each thread, and what one place knows of all
 partition   trees whose rows stay where they are: what each task does
 levels      their large nodes, in one place
 in_parts    their tasks, and when they are sent

@@ -1,4 +1,4 @@
-"""Codes of a table that lies on a cluster, made once and fitted many times: what ``dtnumba.bin_batches`` does of batches.
+"""Codes of a table that lies on a cluster, made once and fitted many times: ``bin_batches`` of its partitions.
 
 The codes are those that it makes of the rows end to end. They stay on the workers as long as somebody holds the answer.
 """

@@ -11,7 +11,7 @@ import numpy as np
 from dtnumba.dask.binned import BinnedCollection
 from dtnumba.dask.checks import check_collections
 from dtnumba.dask.columns import Sealed
-from dtnumba.dask.fitting import one_of, read_rows, reads_codes_alone
+from dtnumba.dask.fitting import cells_of_all, one_of, read_rows, reads_codes_alone
 from dtnumba.dask.in_parts import MOST_LEVELS, Threads, most_levels, obstacle
 from dtnumba.dask.reading import parts_of
 from dtnumba.dask.replicate import (
@@ -26,7 +26,7 @@ from dtnumba.dask.replicate import (
     votes_of,
 )
 from dtnumba.dask.running import Tasks, threads_of
-from dtnumba.dask.strategy import choose, extent_of, memory_limits
+from dtnumba.dask.strategy import Grown, bytes_partition, bytes_replicate, choose, extent_of, memory_limits
 from dtnumba.estimators import decision_tree, forest
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.fit import TrainingData
@@ -62,8 +62,8 @@ class OnCluster:
     strategy : "auto", "replicate" or "partition"
         "replicate": every worker gathers the codes of all rows, a byte a value, and grows its share of the trees.
         "partition": rows stay where they are; the sums of what every worker tells of its rows split the large nodes,
-        and the rows of small ones are brought together. For forests over columns of numbers. "auto": the first where
-        it fits into the workers' memory.
+        and the rows of small ones are brought together. For random forests. "auto": the first where it fits into the
+        workers' memory.
 
     Attributes
     ----------
@@ -71,6 +71,8 @@ class OnCluster:
         The way that was chosen.
     worker_bytes_ : int
         What it took of a worker's memory at most, as told before it started.
+    sent_bytes_ : int
+        What workers sent each other, by the formula of ``dtnumba.dask.strategy`` for what was grown; of forests.
 
     """
 
@@ -82,7 +84,7 @@ class OnCluster:
         """Return the ordinary estimator of the same parameters, fitted as this one is."""
         given = self.get_params(deep=False)  # type: ignore[attr-defined]
         local = self._local(**{name: value for name, value in given.items() if name not in _OWN})
-        extra = {*given, "strategy_", "worker_bytes_"}
+        extra = {*given, "strategy_", "worker_bytes_", "sent_bytes_"}
         vars(local).update({name: value for name, value in vars(self).items() if name not in extra})
         return local
 
@@ -117,6 +119,7 @@ class OnCluster:
         code_bytes = 1 if n_levels <= MOST_LEVELS else 2 if n_levels < 1 << 16 else 4
         cell_bytes = code_bytes if codes else rows.columns.dtype.itemsize
         extent = extent_of(rows.columns, cell_bytes, parts.weighted)
+        rows = rows._replace(extent=extent)
         threads = client.nthreads()
         is_plain = reads_codes_alone(model, held_out)
         why_not = obstacle(model, rows) if is_plain else "parameters that read values, and not their codes alone"
@@ -125,15 +128,16 @@ class OnCluster:
         if chosen.strategy == "partition":
             return rows, Threads(tasks, rows, threads_of(client), monitor), learned
         own = (rows.model, rows.sealed, rows.edges if codes else Sealed(held_out), rows.target)
-        replica = tasks.send(replica_of_codes if codes else replica_of_values, *own, *rows.cells, name="replica")
-        tasks.forget(rows.cells)
+        cells = cells_of_all(tasks, rows)
+        replica = tasks.send(replica_of_codes if codes else replica_of_values, *own, *cells, name="replica")
+        tasks.forget(cells)
         return rows, replica, learned
 
 
 def _check_binned(binned: BinnedCollection, model: Any, held_out: tuple[Any, Any], caller: str) -> None:
     """Raise where codes do not serve a model."""
     read_features(binned.rowless(), caller, model.max_bins, model.categorical_features)
-    if held_out != (None, None):
+    if any(one is not None for one in held_out):
         raise ValueError(
             f"X_val has values, and {binned!r} codes alone: pass {caller}.fit the collection that bin_batches was given"
         )
@@ -195,7 +199,7 @@ class _Growth:
     def __init__(self, model: Any, tasks: Tasks, rows: RowsInParts, place: Any, monitor: Monitor, seed: int) -> None:
         self.model, self.tasks, self.rows, self.monitor = model, tasks, rows, monitor
         self.parts = place if isinstance(place, Threads) else None
-        self.replica = place if self.parts is None else self.parts.parts[0]  # who knows the plan
+        self.replica = place if self.parts is None else self.parts.whole  # who knows the plan
         self.seed, self.threads = seed, threads_of(tasks.client)
         columns = rows.columns
         self.data = TrainingData(columns, columns.target, (None, None, None), seed, None, None, None, None, None)  # type: ignore[arg-type]
@@ -208,6 +212,8 @@ class _Growth:
         n_trees, first = int(model.n_estimators), 0 if earlier is None else earlier.n_trees
         monitor.total = n_trees - first + (0 if measured is None else n_trees - measured.n_trees)
         facts = self.tasks.send(facts_of, self.replica, name="facts")
+        if self.parts is not None and not model.oob_score:
+            self.tasks.forget([self.replica])  # the targets of all rows are at the parts
         if self.parts is None:
             sent, found = self._in_blocks(trees_of, first, n_trees)
         else:
@@ -225,6 +231,7 @@ class _Growth:
         there: Any = None
         if model.oob_score or measured is not None:
             there = self.tasks.send(forest_of, Sealed(earlier), *sent[: len(found)], name="forest")
+        learned |= {"sent_bytes_": self._sent(trees)}
         learned |= self._out_of_bag(facts, learned.get("_rule"), there, trees)
         learned |= self._measured(measured, there, trees)
         return learned
@@ -239,6 +246,17 @@ class _Growth:
             for k, (a, b) in enumerate(blocks)
         ]
         return sent, self.tasks.results(sent, self.monitor, [b - a for a, b in blocks])
+
+    def _sent(self, trees: Trees) -> int:
+        """Return the bytes that workers sent each other."""
+        extent, n_workers = self.rows.extent, len(set(self.threads))
+        if self.parts is None:
+            return bytes_replicate(extent, n_workers, 0)
+        target, model = self.rows.columns.target, self.rows.model.content
+        sums = max(1, target.width - 1 if target.width == 2 else target.width)
+        sums = sums if target.kind == "classes" else 1 + target.width
+        bins = max(model.max_bins, most_levels(self.rows.columns)) + 1
+        return bytes_partition(extent, n_workers, Grown(*self.parts.sent, trees.n_nodes), bins=bins, sums=sums)
 
     def _is_interrupted(self) -> bool:
         return self.monitor.error is not None

@@ -27,7 +27,8 @@ class RowsInParts(NamedTuple):
     model: Sealed
     target: Any  # of all rows, and their weights
     edges: Any  # None where values are kept
-    cells: list[Any]  # a future a partition: its codes, or its values
+    cells: list[Any]  # a future a partition: its codes, where these are there already
+    extent: Any = None  # of all that
 
 
 def reads_codes_alone(model: Any, held_out: tuple[Any, Any]) -> bool:
@@ -40,7 +41,7 @@ def reads_codes_alone(model: Any, held_out: tuple[Any, Any]) -> bool:
         model.max_bins is not None
         and options.are_plain
         and model.validation_fraction is None
-        and held_out == (None, None)
+        and all(one is None for one in held_out)
         and not model.prune
         and model.max_leaf_nodes != "cv"
         and getattr(model, "importance", "impurity") != "permutation"
@@ -55,7 +56,7 @@ def read_rows(
     monitor: Monitor,
     binned: BinnedCollection | None = None,
 ) -> RowsInParts:
-    """Return the rows of a fit: read, and coded where codes do. ``binned``: the codes, where they are there already."""
+    """Return the rows of a fit: read, with edges where codes do. ``binned``: the codes, where these are there."""
     caller, sealed_model = type(model).__name__, Sealed(model)
     reports = tasks.all_results(tasks.send_each(look, parts.each, sealed_model), monitor)
     columns = joined(reports, caller, model.categorical_features, None if binned is None else binned.columns)
@@ -68,9 +69,7 @@ def read_rows(
         edges = tasks.send(unsealed, Sealed(binned.edges), name="edges")
         return RowsInParts(parts, columns, sealed, sealed_model, target, edges, cells)
     if not reads_codes_alone(model, held_out):
-        return RowsInParts(
-            parts, columns, sealed, sealed_model, target, None, tasks.send_each(value_part, parts.each, caller, sealed)
-        )
+        return RowsInParts(parts, columns, sealed, sealed_model, target, None, [])
     n_parts, most = len(parts.each), int(model.max_bins)
     kept: list[Any] = [None] * n_parts
     if parts.weighted or any(getattr(model, name, None) is not None for name in ("class_weight", "priors", "costs")):
@@ -86,8 +85,26 @@ def read_rows(
     if found.to_count:
         counts = tasks.send_each(count_part, parts.each, caller, sealed, found.to_count, each=masks)
         edges = tasks.send(with_counted, edges, most, *counts, name="edges")
-    cells = tasks.send_each(code_part, parts.each, caller, sealed, edges)
-    return RowsInParts(parts, columns, sealed, sealed_model, target, edges, cells)
+    return RowsInParts(parts, columns, sealed, sealed_model, target, edges, [])
+
+
+def cells_of_all(tasks: Tasks, rows: RowsInParts) -> list[Any]:
+    """Return a future a partition: its codes, or its values where codes do not do."""
+    if rows.cells:
+        return rows.cells
+    caller = type(rows.model.content).__name__
+    if rows.edges is None:
+        return tasks.send_each(value_part, rows.parts.each, caller, rows.sealed)
+    return tasks.send_each(code_part, rows.parts.each, caller, rows.sealed, rows.edges)
+
+
+def codes_of(tasks: Tasks, rows: RowsInParts, k: int, worker: str) -> Any:
+    """Return a future of the codes of a partition, made by this worker if possible."""
+    if rows.cells:
+        return rows.cells[k]
+    caller, own = type(rows.model.content).__name__, rows.parts.each[k : k + 1]
+    (future,) = tasks.send_each(code_part, own, caller, rows.sealed, rows.edges, worker=worker)
+    return future
 
 
 def _kept(tasks: Tasks, model: Sealed, columns: Sealed, target: Any, monitor: Monitor) -> list[Any]:

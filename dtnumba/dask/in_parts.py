@@ -6,9 +6,9 @@ row lists of its trees leave memory for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dtnumba.dask.fitting import one_of
+from dtnumba.dask.fitting import codes_of, one_of
 from dtnumba.dask.levels import Prices, added
 from dtnumba.dask.partition import (
     advanced,
@@ -18,12 +18,11 @@ from dtnumba.dask.partition import (
     gathered_of,
     grown_below,
     package,
-    part_of,
     picked,
-    plan_without_rows,
     put_together,
 )
-from dtnumba.dask.strategy import LIST_BYTES, LISTS_BYTES
+from dtnumba.dask.parts import drawing_of, part_of, plan_without_rows, room_for, share_of, whole_of, written
+from dtnumba.dask.strategy import GATHERED_BYTES, LIST_BYTES, LISTS_BYTES
 from dtnumba.estimators.bases.parameters import features_drawn
 from dtnumba.growth.targets.contract import MOST_KEPT
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from dtnumba.runtime.progress import Monitor
 
 
-_GATHERED_BYTES = 1 << 25  # that are brought together for a task
 _AT_ONCE = 2  # blocks
 MOST_LEVELS = 255  # of a category whose codes take a byte each, as those of numbers
 
@@ -65,6 +63,14 @@ def most_levels(columns: Any) -> int:
     return max((0 if one is None else len(one) for one in columns.levels or ()), default=0)
 
 
+class Sent(NamedTuple):
+    """What trees that grow in parts had sent."""
+
+    tables: int  # of a feature of a node each
+    gathered: int  # rows that were brought together
+    leaves: int  # rows of which only the targets were
+
+
 class Threads:
     """The rows of the cluster in as many parts as it has threads, each where its codes are.
 
@@ -73,7 +79,7 @@ class Threads:
     tasks : Tasks
         Of the fit.
     rows : Rows
-        With their codes.
+        Read, but for their codes.
     threads : sequence of str
         The worker of each thread.
     monitor : Monitor
@@ -83,19 +89,20 @@ class Threads:
 
     def __init__(self, tasks: Tasks, rows: RowsInParts, threads: Sequence[str], monitor: Monitor) -> None:
         self.tasks, self.rows, self.monitor = tasks, rows, monitor
-        self._deal(threads)
-        self.plan = tasks.send(plan_without_rows, self.parts[0], name="plan")
+        self.sent = Sent(0, 0, 0)
+        self.whole = tasks.send(whole_of, rows.model, rows.sealed, rows.edges, rows.target, name="whole")
+        self.plan = tasks.send(plan_without_rows, self.whole, name="plan")
+        self._take(*self._deal(threads))
 
-    def _deal(self, threads: Sequence[str]) -> None:
-        """Make the parts: partitions stay on their workers, as far as every thread has its share."""
+    def _deal(self, threads: Sequence[str]) -> tuple[list[str], list[list[int]]]:
+        """Return which partitions each thread gets: as far as all have their share, those that are there already."""
         tasks, rows, lengths = self.tasks, self.rows, self.rows.columns.lengths
-        tasks.wait(rows.cells, self.monitor)
-        where = tasks.client.who_has(rows.cells)
-        starts, most = rows.columns.starts, -(-sum(lengths) // len(threads))
+        where: dict[Any, Any] = tasks.client.who_has()
+        keys = [one.key for one in rows.cells] if rows.cells else [part[0].key for part in rows.parts.each]
         shares: list[list[int]] = [[] for _ in threads]
-        held, left = [0] * len(threads), []
-        for k, cells in enumerate(rows.cells):
-            own = [i for i, address in enumerate(threads) if address in where.get(cells.key, ())]
+        held, left, most = [0] * len(threads), [], -(-sum(lengths) // len(threads))
+        for k, key in enumerate(keys):
+            own = [i for i, address in enumerate(threads) if address in where.get(key, ())]
             own = [i for i in own if held[i] + lengths[k] <= 1.25 * most]
             if own:
                 i = min(own, key=held.__getitem__)
@@ -107,15 +114,36 @@ class Threads:
             i = min(range(len(threads)), key=held.__getitem__)
             shares[i].append(k)
             held[i] += lengths[k]
-        self.parts, self.threads = [], []
         self.most_rows = max(held)
-        for i, share in enumerate(shares):
-            if held[i]:
-                places = [(int(starts[k]), int(starts[k + 1])) for k in share]
-                given = (rows.model, rows.sealed, rows.edges, rows.target, places, *[rows.cells[k] for k in share])
-                self.parts.append(tasks.send(part_of, *given, worker=threads[i], name="part"))
-                self.threads.append(threads[i])
-        tasks.forget(rows.cells)  # parts have them; whoever loses one makes them anew
+        full = [i for i, n in enumerate(held) if n]
+        return [threads[i] for i in full], [shares[i] for i in full]
+
+    def _take(self, threads: list[str], shares: list[list[int]]) -> None:
+        """Make the parts: the codes of each partition are written to their place in its part, and not held twice."""
+        tasks, rows = self.tasks, self.rows
+        self.threads = threads
+        lengths, starts = rows.columns.lengths, rows.columns.starts
+        codes = (rows.sealed, rows.edges)
+        rooms = [
+            tasks.send(room_for, *codes, sum(lengths[k] for k in share), worker=thread)
+            for thread, share in zip(threads, shares, strict=True)
+        ]
+        filled = [0] * len(threads)
+        for turn in range(max(map(len, shares))):
+            for i, share in enumerate(shares):
+                if turn < len(share):
+                    k = share[turn]
+                    cells = codes_of(tasks, rows, k, threads[i])
+                    before = rooms[i]
+                    rooms[i] = tasks.send(written, before, cells, filled[i], worker=threads[i], priority=1)
+                    filled[i] += lengths[k]
+                    tasks.forget([before, cells])
+        drawing, self.parts = tasks.send(drawing_of, self.whole, name="drawing"), []
+        for thread, share, room in zip(threads, shares, rooms, strict=True):
+            places = [(int(starts[k]), int(starts[k + 1])) for k in share]
+            own = tasks.send(share_of, self.whole, places)
+            self.parts.append(tasks.send(part_of, self.plan, drawing, own, places, room, worker=thread, name="part"))
+            tasks.forget([own, room])  # parts have them; whoever loses one makes them anew
 
     def trees(self, first: int, stop: int) -> tuple[list[Any], list[Any]]:
         """Return futures of trees first .. stop - 1, and the trees that were there before the work was stopped."""
@@ -131,6 +159,7 @@ class Threads:
                 break
             own = [future for block in blocks for future in block.finish()]
             sent += own
+            self.sent = Sent(*(sum(each) for each in zip(self.sent, *(block.sent for block in blocks), strict=True)))
             found += self.tasks.results(own, self.monitor, [1] * len(own))
         return sent, found
 
@@ -141,7 +170,7 @@ class Threads:
         n_drawn = features_drawn(model.max_features, p)
         bins, target = max(model.max_bins, most_levels(columns)) + 1, columns.target
         sums = max(1, target.width - 1) if target.kind == "classes" else 1 + target.width
-        return Prices(_GATHERED_BYTES // row, row, 8 * len(self.parts) * n_drawn * bins * sums)
+        return Prices(GATHERED_BYTES // row, row, 8 * len(self.parts) * n_drawn * bins * sums)
 
     def _split_large(self, blocks: Sequence[_Block]) -> bool:
         """Split the large nodes of blocks, a level of each in turn; return whether that came to its end."""
@@ -204,6 +233,9 @@ class _Block:
         trees: list[Any] = []
         passed = [state for (state,) in states]
         plan, threads = self.parts.plan, self.parts.threads
+        rows = [n for left in nodes_of_trees for _, n in left.gathered]
+        leaves = [n for left in nodes_of_trees for _, n in left.leaves]
+        self.sent = Sent(sum(left.n_tables for left in nodes_of_trees), sum(rows), sum(leaves))
         for place, left in enumerate(nodes_of_trees):
             grown: list[Any] = []
             row = self.parts.rows.columns.n_features + 9
@@ -224,7 +256,7 @@ class _Block:
 def _groups(nodes: Sequence[tuple[int, int]], row_bytes: int) -> list[list[int]]:
     """Return nodes in groups of so many rows as are brought together for a task."""
     groups: list[list[int]] = []
-    most, held = _GATHERED_BYTES // row_bytes, 0
+    most, held = GATHERED_BYTES // row_bytes, 0
     for node, n in nodes:
         if not groups or held + n > most:
             groups.append([])

@@ -19,7 +19,8 @@ from dtnumba.growth.nodes import Growing, Job, Subtree, SubtreeKernels
 from dtnumba.growth.policies.interactions import feature_policy
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.splitters.candidates import NOTHING
-from dtnumba.growth.targets.contract import load, n_kept_of, weight_of
+from dtnumba.growth.targets.contract import n_kept_of
+from dtnumba.growth.targets.regression import OneNumber
 from dtnumba.runtime import rng
 from dtnumba.runtime.addresses import codes_for, compile_entries, entry_of
 from dtnumba.runtime.records import worker_part
@@ -213,9 +214,11 @@ class TreeInParts:
         growing.sums[node, 0, :] = sums
 
     def _weight(self, sums: np.ndarray) -> float:
-        """Return the weight of rows of these sums."""
+        """Return the weight of rows of these sums, as ``weight_of`` does in kernels."""
         target = self.plan.target
-        return float(weight_of(target, load(target, sums, np.zeros(target.n_stats, np.int64))))
+        if hasattr(target, "n_moments"):
+            return float(sums[0]) * (1.0 if isinstance(target, OneNumber) else target.unit)
+        return float(sums[: target.offsets[1]].sum()) * target.unit
 
     def _limits(self) -> Any:
         settings = self.plan.settings

@@ -6,20 +6,18 @@ Every step is a function of what other steps returned, and changes none of it: w
 from __future__ import annotations
 
 import copy
-import threading
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.dask.codes import complete_bins
 from dtnumba.dask.levels import GATHERED, Answer, Prices, TreeInParts, Wanted
+from dtnumba.dask.parts import Part, with_codes
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.grow_in_parallel import numbers_of
 from dtnumba.growth.binary.grow_subtree import calls_of, kernels_of, most_nodes, new_scratch
 from dtnumba.growth.forest.arena import new_arena, trees_of_arena
-from dtnumba.growth.forest.bootstrap_rows import Balanced, Everything
 from dtnumba.growth.forest.grow import task_of
-from dtnumba.growth.forest.parts import DrawPart, FillTables, GrowRoots, KnownLeaves, ListedLevels, PutTogether
+from dtnumba.growth.forest.parts import FillTables, GrowRoots, KnownLeaves, ListedLevels, PutTogether
 from dtnumba.growth.nodes import Growing, Job, Subtree, new_growing
 from dtnumba.growth.policies.interactions import feature_policy
 from dtnumba.growth.policies.limits import limits_of
@@ -32,129 +30,6 @@ from dtnumba.runtime.instructions.column_blocks import SPARE
 from dtnumba.runtime.memory import sparse_empty
 from dtnumba.runtime.records import worker_part
 from dtnumba.runtime.tasks import launch_beside
-from dtnumba.tables.binned_table import BinnedTable
-
-_ROWS_OF = ("label", "labels", "record", "weights", "codes", "moments", "y")  # arrays of a target that have a row a row
-
-
-class PartTable(BinnedTable):
-    """Codes of some rows of a table, which counts all of them."""
-
-    def __init__(self, codes: Any, columns: Any, edges: Any, max_bins: int) -> None:
-        bins = complete_bins(columns, edges)
-        super().__init__(codes, bins, max_bins, columns.dtype, columns.names, columns.levels, columns.nominal)
-        self.n_rows = columns.n_rows
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and features of the codes that are here."""
-        return self._codes.shape
-
-
-class Part:
-    """The rows of a thread, as growth reads them."""
-
-    def __init__(self, model: Any, table: PartTable, target: tuple[Any, Any], places: list[tuple[int, int]]) -> None:
-        self._given = model, table, target, places
-        self._plan: Any = None
-        self._data: Any = None
-        self._lock = threading.Lock()
-
-    def __sizeof__(self) -> int:
-        """Return the bytes of the rows, by which Dask tells what it costs to move them."""
-        return int(self._given[1].codes.nbytes + self._given[2][0].codes.nbytes)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Travel without what follows from the rest."""
-        return {"given": self._given}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what has travelled."""
-        self.__init__(*state["given"])  # type: ignore[misc]
-
-    @property
-    def model(self) -> Any:
-        """The estimator."""
-        return self._given[0]
-
-    def read(self) -> tuple[Any, Any]:
-        """Return the rows as a fit reads them, and the plan of the forest."""
-        self.whole_plan()
-        return self._data, self._plan[0]
-
-    @property
-    def n_table_rows(self) -> int:
-        """Rows of the table, here and elsewhere."""
-        return int(self._given[1].n_rows)
-
-    @property
-    def places(self) -> list[tuple[int, int]]:
-        """Which rows of the table are here: from and to."""
-        return self._given[3]
-
-    def whole_plan(self) -> Any:
-        """Return the plan of the forest, its target that of all rows."""
-        model, table, (outcome, weight), _ = self._given
-        with self._lock:
-            if self._plan is None:
-                data = model._read(table, outcome, weight)
-                plan = model.plan_of(data, model.row_weights(data.outcome, data.weight, data.class_costs))
-                self._data = data
-                self._plan = plan, plan._replace(target=rows_of(plan.target, table.n_rows, self.places))
-            return self._plan
-
-    @property
-    def plan(self) -> Any:
-        """Return the plan with the target of the rows here."""
-        return self.whole_plan()[1]
-
-
-def columns_of(target: Any, n_rows: int) -> dict[str, np.ndarray]:
-    """Return the arrays of a target that have a row for each row of the table."""
-    arrays = {name: getattr(target, name, None) for name in _ROWS_OF}
-    return {name: a for name, a in arrays.items() if isinstance(a, np.ndarray) and len(a) == n_rows}
-
-
-def rows_of(target: Any, n_rows: int, places: list[tuple[int, int]]) -> Any:
-    """Return a target of some of its rows."""
-    columns = columns_of(target, n_rows)
-    return target._replace(**{
-        name: np.concatenate([array[a:b] for a, b in places]) for name, array in columns.items()
-    })  # fmt: skip
-
-
-def part_of(
-    model: Any, columns: Any, edges: Any, target: tuple[Any, Any], places: list[tuple[int, int]], *codes: Any
-) -> Part:
-    """Return the rows of a thread."""
-    estimator, known = model.content, columns.content
-    return Part(estimator, PartTable(np.concatenate(codes), known, edges, estimator.max_bins), target, places)
-
-
-def plan_without_rows(part: Part) -> Any:
-    """Return the plan of the forest as those use it who have no rows."""
-    plan = part.whole_plan()[0]
-    two_rows = {}
-    for name, array in columns_of(plan.target, part.n_table_rows).items():
-        two_rows[name] = np.zeros((2, *array.shape[1:]), array.dtype)
-        two_rows[name][1] = 1
-    splitter, sampling = _with_codes(plan.splitter, plan.splitter.codes[:0]), _sampling_alone(plan.sampling)
-    target = plan.target._replace(**two_rows)
-    return plan._replace(target=target, splitter=splitter, orders=plan.orders[:, :1], sampling=sampling)
-
-
-def _with_codes(splitter: Any, codes: np.ndarray) -> Any:
-    if numbers_of(splitter) is splitter:
-        return splitter._replace(codes=codes)
-    return splitter._replace(codes=codes, inner=splitter.inner._replace(codes=codes))
-
-
-def _sampling_alone(sampling: Any) -> Any:
-    """Return a way of sampling without its rows: whoever brings rows together has counts."""
-    if isinstance(sampling, Balanced):
-        return sampling._replace(draws=_sampling_alone(sampling.draws), codes=sampling.codes[:1])
-    own = {name: getattr(sampling, name)[:1] for name in ("kept", "up_to") if hasattr(sampling, name)}
-    return sampling._replace(**own)
 
 
 class TreeRows(NamedTuple):
@@ -167,20 +42,9 @@ class TreeRows(NamedTuple):
 
 def begun(part: Part, wanted: list[Wanted]) -> tuple[list[TreeRows], list[Answer]]:
     """Return the rows of trees, and the tables of their roots."""
-    whole, plan = part.whole_plan()
-    states = []
+    plan, states = part.plan, []
     for one in wanted:
-        n_here = len(part._given[1].codes)
-        if isinstance(plan.sampling, Everything):
-            is_kept = np.zeros(part._given[1].n_rows, bool)
-            is_kept[whole.orders[0]] = True
-            counts = np.concatenate([is_kept[a:b] for a, b in part.places]).astype(plan.count_type)
-        else:
-            drawn = np.zeros(plan.n_table_rows, plan.count_type)
-            halt = np.zeros(1, np.int64)
-            launch_beside(DrawPart(plan.sampling, one.tree, drawn, np.zeros(plan.width), halt), 1)
-            counts = np.concatenate([drawn[a:b] for a, b in part.places])
-        assert len(counts) == n_here
+        counts = part.counts(one.tree)
         rows = np.flatnonzero(counts).astype(np.uint32)
         states.append(TreeRows(rows, counts, {0: (0, len(rows))}))
     return states, [_filled(plan, state, one, is_first=True) for state, one in zip(states, wanted, strict=True)]
@@ -295,8 +159,7 @@ def package(part: Part, states: list[TreeRows], place: int, nodes: list[int], ar
     plan, state = part.plan, states[place]
     spans = [state.spans[node] for node in nodes]
     rows = np.concatenate([state.rows[a:b] for a, b in spans] or [state.rows[:0]])
-    names = columns_of(part.whole_plan()[0].target, part.n_table_rows)
-    columns = {name: getattr(plan.target, name)[rows] for name in names}
+    columns = {name: getattr(plan.target, name)[rows] for name in part.names}
     codes = plan.splitter.codes[:0] if are_leaves else plan.splitter.codes[rows]
     return Package(codes, state.counts[rows], columns, [b - a for a, b in spans])
 
@@ -330,7 +193,7 @@ def grown_below(
         codes[:n] = np.concatenate([one.codes for one in packages])[order]
     counts = np.concatenate([one.counts for one in packages])[order]
     columns = {name: np.concatenate([one.columns[name] for one in packages])[order] for name in packages[0].columns}
-    target, splitter = plan.target._replace(**columns), _with_codes(plan.splitter, codes)
+    target, splitter = plan.target._replace(**columns), with_codes(plan.splitter, codes)
     limits = limits_of(plan.settings, 1.0)
     if are_leaves:
         limits = limits._replace(min_samples_split=n + 1)
@@ -352,7 +215,8 @@ def grown_below(
     summary = summary._replace(left=np.zeros(m, np.int32))
     known = starts, stops, depths, there.keys[at], there.sums[at, 0], least, tree.total, np.uint64(tree.seed)
     has_levels = hasattr(splitter, "is_level")
-    levels, level_stop = sparse_empty(64 * n * has_levels, np.int32), np.zeros(len(growing.nodes) * has_levels, np.int64)
+    levels = sparse_empty(64 * n * has_levels, np.int32)
+    level_stop = np.zeros(len(growing.nodes) * has_levels, np.int64)
     launch_beside(GrowRoots(job, scratch, plan.sampling, own, counts, rows, *known, summary, levels, level_stop), 1)
     used = max(int(scratch.place[0]), len(nodes))
     leaves = tuple(array[:used].copy() for array in summary[3:]) if m else ()

@@ -49,15 +49,20 @@ class Tasks:
         for future in sent:
             future.release()
 
-    def send(self, function: Any, *args: Any, worker: str | None = None, name: str = "") -> Any:
-        """Send one task, whose arguments may be futures; return its future. A worker is a wish, not a condition."""
+    def send(self, function: Any, *args: Any, worker: str | None = None, name: str = "", priority: int = 0) -> Any:
+        """Send one task, whose arguments may be futures; return its future. A worker is a wish, not a condition.
+
+        Of tasks that a worker could begin, it begins those of the highest priority.
+        """
         where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         named = {} if not name else {"key": f"{name}-{_token()}"}
-        future = self.client.submit(function, *args, pure=False, **where, **named)
+        future = self.client.submit(function, *args, pure=False, priority=priority, **where, **named)
         self._sent.append(future)
         return future
 
-    def send_each(self, function: Any, parts: Sequence[Any], *args: Any, each: Sequence[Any] = ()) -> list[Any]:
+    def send_each(
+        self, function: Any, parts: Sequence[Any], *args: Any, each: Sequence[Any] = (), worker: str | None = None
+    ) -> list[Any]:
         """Send a task a partition: ``function(X, y, weight, *args, one of each)``; return their futures.
 
         Partitions are read in the same graph, so that none stays in memory for longer than its task, unless the
@@ -69,7 +74,8 @@ class Tasks:
         own: Sequence[Any] = each or [()] * len(parts)
         made = [task(*part, *args, *one, dask_key_name=f"{function.__name__}-{_token()}")
                 for part, one in zip(parts, own, strict=True)]  # fmt: skip
-        futures = self.client.compute(made, optimize_graph=False)
+        where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+        futures = self.client.compute(made, optimize_graph=False, **where)
         self._sent += futures
         return list(futures)
 

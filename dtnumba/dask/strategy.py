@@ -67,51 +67,74 @@ def bytes_replicate(extent: Extent, n_workers: int, tree_bytes: int) -> int:
     return int(rows * (n_workers - 1) / n_workers + rows * (n_workers - 1) + tree_bytes)
 
 
-def bytes_partition(
-    extent: Extent,
-    n_parts: int,
-    *,
-    nodes: float,
-    n_drawn: int,
-    bins: int,
-    gathered: float,
-    tree_bytes: float,
-    classes: int = 2,
-) -> int:
-    """Return the bytes that ``strategy="partition"`` sends: tables, the rows that are brought together, the trees.
+# Of a node, from where it was grown to where its tree is put together, beside its sums.
+NODE_BYTES = 64
+# Rows that are brought together for one task, in bytes.
+GATHERED_BYTES = 1 << 25
+
+
+class Grown(NamedTuple):
+    """What trees that grow in parts had sent, as a fit counts it, or as it is expected."""
+
+    tables: float  # of a feature of a node each, that were added up
+    gathered: float  # rows that were brought together
+    leaves: float  # rows of which only the targets were
+    nodes: float  # of all trees
+
+
+def bytes_partition(extent: Extent, n_workers: int, grown: Grown, *, bins: int, sums: int) -> int:
+    """Return the bytes that ``strategy="partition"`` sends between workers of a thread each.
+
+    Tables of all but one worker are added to others; rows, targets and nodes stay where they are needed with a chance
+    of one in so many workers. Targets go to one place, which knows the weight of each row, and from there to the parts.
 
     Parameters
     ----------
     extent : Extent
         The rows.
-    n_parts : int
-        Threads of the cluster, each with its part of the rows.
-    nodes : float
-        Large nodes of all trees, whose tables are added up: parts but one send theirs.
-    n_drawn, bins : int
-        Features a node, and codes a feature.
-    gathered : float
-        Rows of all trees that are brought together: of a tree fully grown with ``bootstrap``, 0.632 of all.
-    tree_bytes : float
-        Bytes of all trees, which are put together from what was grown below the large nodes.
-    classes : int
-        Of the target.
+    n_workers : int
+        Workers, each with its part of the rows.
+    grown : Grown
+        What the trees had sent.
+    bins : int
+        Codes of a feature, the missing one included.
+    sums : int
+        Numbers that say the rows of a bin: one where there are two classes.
 
     """
-    cells = n_drawn * bins * 8 * (1 if classes == 2 else (classes + 1) // 2)
-    row = extent.n_features * extent.cell_bytes + 5
-    return int(nodes * (n_parts - 1) * cells + gathered * row + tree_bytes)
+    away = (n_workers - 1) / n_workers
+    target = extent.target_bytes + 8 * extent.weighted
+    tables = grown.tables * bins * sums * 8 * (n_workers - 1)
+    rows = grown.gathered * gathered_bytes(extent) + grown.leaves * (1 + extent.target_bytes)
+    nodes = grown.nodes * (NODE_BYTES + 16 * max(2, sums))
+    return int(tables + away * (rows + nodes + 2 * extent.n_rows * target))
+
+
+def gathered_bytes(extent: Extent) -> int:
+    """Return the bytes of a row that is brought together: its codes, its target and how often it counts."""
+    return extent.n_features * extent.cell_bytes + extent.target_bytes + 1
+
+
+def expected(extent: Extent, n_trees: int, n_drawn: int) -> Grown:
+    """Return about what trees fully grown on bootstrap samples have sent: nodes of few rows are brought together.
+
+    Of 0.632 of the rows; halves of halves come to nodes of as many rows as are brought together; two in three rows of
+    a sample have a node.
+    """
+    rows, most = 0.632 * extent.n_rows, GATHERED_BYTES / (gathered_bytes(extent) + 7)
+    large = max(1.0, 2.0 * rows / most - 1.0)
+    return Grown(n_trees * large * n_drawn, n_trees * rows, 0, n_trees * rows * 2 / 3)
 
 
 def part_bytes(extent: Extent, n_threads: int) -> int:
     """Return the bytes that a thread takes of its worker's memory by ``strategy="partition"``.
 
-    Its rows, while they are put together twice; the target of all rows; how often a tree counts each row of the table;
-    and the row lists of two blocks of trees.
+    Its rows; how often a tree counts each row of the table; where rows have weights, the number of each row of the
+    table and its share of them; and the row lists of two blocks of trees.
     """
     own = -(-extent.n_rows // n_threads)
     lists = max(LISTS_BYTES, LIST_BYTES * own)
-    return 2 * own * row_bytes(extent) + extent.n_rows * (extent.target_bytes + 1) + 2 * lists
+    return own * row_bytes(extent) + extent.n_rows * (1 + 12 * extent.weighted) + 2 * lists
 
 
 class Chosen(NamedTuple):

@@ -96,6 +96,15 @@ def test_arrays_may_be_cut_otherwise_than_the_target(client):
     assert_same(model.fit(arrays.from_array(X, chunks=(250, 5)), y, client=client), local)
 
 
+def test_rows_held_out_end_branches_as_locally(client):
+    X, y, _ = rows()
+    held_out = {"X_val": X[:200], "y_val": y[:200]}
+    model = dtnumba.dask.RandomForestRegressor(2, random_state=0).fit(
+        in_parts(X), in_parts(y), client=client, **held_out
+    )
+    assert_same(model, dtnumba.RandomForestRegressor(2, random_state=0).fit(X, y, **held_out))
+
+
 def test_a_warm_start_grows_the_trees_that_are_missing(client):
     X, y, _ = rows()
     parts = in_parts(X), in_parts(y > 0)

@@ -1,6 +1,7 @@
 """Trees whose rows lie in parts have the bits of those that grow where all rows are."""
 
 import functools
+import pickle
 
 import numpy as np
 import pytest
@@ -15,8 +16,6 @@ from dtnumba.dask.columns import Sealed, joined_target, look, read_target_part
 from dtnumba.dask.columns import joined as joined_columns
 from dtnumba.dask.levels import Prices, added
 from dtnumba.dask.partition import (
-    Part,
-    PartTable,
     advanced,
     are_done,
     begin_trees,
@@ -25,9 +24,9 @@ from dtnumba.dask.partition import (
     grown_below,
     package,
     picked,
-    plan_without_rows,
     put_together,
 )
+from dtnumba.dask.parts import drawing_of, part_of, plan_without_rows, room_for, share_of, whole_of, written
 from dtnumba.trees.layout import joined
 
 
@@ -37,7 +36,8 @@ def grown_in_parts(model, X, y, weight, ends, threads, prices):
     cuts = [np.split(array, sorted(ends)) for array in (X, y)]
     weights = [None] * len(cuts[0]) if weight is None else np.split(weight, sorted(ends))
     sealed = Sealed(model)
-    columns = joined_columns([look(*part, None, sealed) for part in zip(*cuts, strict=True)], caller, model.categorical_features)
+    reports = [look(*part, None, sealed) for part in zip(*cuts, strict=True)]
+    columns = joined_columns(reports, caller, model.categorical_features)
     known, most = Sealed(columns), model.max_bins
     pieces = [read_target_part(*part, sealed, known) for part in zip(*cuts, weights, strict=True)]
     target = joined_target(known, *pieces)
@@ -49,13 +49,18 @@ def grown_in_parts(model, X, y, weight, ends, threads, prices):
     ]
     edges = edges_of(known, most, True, *shares)
     codes = [code_part(part, None, None, caller, known, edges) for part in cuts[0]]
-    starts, parts = columns.starts, []
+    starts, parts, whole = columns.starts, [], whole_of(sealed, known, edges, target)
+    plan, drawing = plan_without_rows(whole), drawing_of(whole)
     for thread in range(threads):
         own = range(thread, len(codes), threads)
-        if sum(columns.lengths[k] for k in own):
-            table = PartTable(np.concatenate([codes[k] for k in own]), columns, edges, most)
-            parts.append(Part(model, table, target, [(int(starts[k]), int(starts[k + 1])) for k in own]))
-    plan = plan_without_rows(parts[0])
+        n = sum(columns.lengths[k] for k in own)
+        if n:
+            room, at = room_for(known, edges, n), 0
+            for k in own:
+                room, at = written(room, codes[k], at), at + len(codes[k])
+            places = [(int(starts[k]), int(starts[k + 1])) for k in own]
+            part = part_of(plan, drawing, share_of(whole, places), places, room)
+            parts.append(pickle.loads(pickle.dumps(part)))  # noqa: S301  our own
     state = begin_trees(plan, 0, model.n_estimators, prices)
     results = [begun(part, state[1]) for part in parts]
     while True:
@@ -186,24 +191,28 @@ def test_any_cut_gives_the_trees_of_categories(seed, params, n_classes, is_weigh
 
 
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
-@pytest.mark.parametrize("kind", ["two classes", "three classes", "numbers"])
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "numbers", "categories"])
 def test_a_forest_grows_in_parts_on_a_cluster(client, monkeypatch, kind):
     arrays = pytest.importorskip("dask.array")
-    monkeypatch.setattr("dtnumba.dask.in_parts._GATHERED_BYTES", 1 << 14)
+    monkeypatch.setattr("dtnumba.dask.in_parts.GATHERED_BYTES", 1 << 14)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 6))
-    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=3000)
+    X[:, 5] = rng.integers(0, 40, 3000)
+    y = X[:, 0] + 0.5 * np.sin(X[:, 5]) + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=3000)
     params = {"n_estimators": 12, "random_state": 0, "oob_score": True}
     name = "RandomForestRegressor" if kind == "numbers" else "RandomForestClassifier"
     if kind == "numbers":
         params |= {"n_estimators": 4, "max_depth": 5}
     else:
-        y = np.digitize(y, [0.0] if kind == "two classes" else [0.0, 1.0])
+        y = np.digitize(y, [0.0, 1.0] if kind == "three classes" else [0.0])
+    if kind == "categories":
+        params |= {"categorical_features": [5]}
     model = getattr(dtnumba.dask, name)(**params, strategy="partition")
     cuts = (1000, 300, 0, 900, 800)
     model.fit(arrays.from_array(X, chunks=(cuts, 6)), arrays.from_array(y, chunks=(cuts,)), client=client)
     local = getattr(dtnumba, name)(**params).fit(X, y)
     assert model.strategy_ == "partition"
+    assert model.sent_bytes_ > X.size // 2
     assert same_trees(model.trees_, local.trees_)
     answers = "oob_prediction_" if kind == "numbers" else "oob_decision_function_"
     assert np.array_equal(getattr(model, answers), getattr(local, answers), equal_nan=True)

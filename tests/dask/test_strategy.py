@@ -4,11 +4,14 @@ import pytest
 
 from dtnumba.dask.strategy import (
     LISTS_BYTES,
+    NODE_BYTES,
     TREE_BYTES,
     Extent,
+    Grown,
     bytes_partition,
     bytes_replicate,
     choose,
+    expected,
     part_bytes,
     replica_bytes,
     row_bytes,
@@ -48,9 +51,10 @@ def test_what_fits_into_memory_is_chosen():
         choose("partition", small, threads, {}, "categories")
 
 
-def test_bytes_of_a_part_are_its_rows_and_lists_and_the_target_of_all():
-    assert part_bytes(Extent(1000, 10, 1, 1, weighted=False), 4) == 2 * 250 * 11 + 2 * 1000 + 2 * LISTS_BYTES
-    assert part_bytes(LARGE, 64) == 2 * 15_625_000 * 101 + 2 * 10**9 + 2 * 7 * 15_625_000
+def test_bytes_of_a_part_are_its_rows_and_lists_and_what_is_drawn_of_all():
+    assert part_bytes(Extent(1000, 10, 1, 1, weighted=False), 4) == 250 * 11 + 1000 + 2 * LISTS_BYTES
+    assert part_bytes(LARGE, 64) == 15_625_000 * 101 + 10**9 + 2 * 7 * 15_625_000
+    assert part_bytes(LARGE._replace(weighted=True), 64) == 15_625_000 * 109 + 13 * 10**9 + 2 * 7 * 15_625_000
 
 
 def test_bytes_in_words():
@@ -59,6 +63,13 @@ def test_bytes_in_words():
 
 def test_bytes_sent_by_parts_are_tables_and_the_rows_brought_together():
     extent = Extent(1000, 10, 1, 1, weighted=False)
-    tables = 5 * (4 - 1) * 3 * 256 * 8
-    sent = bytes_partition(extent, 4, nodes=5, n_drawn=3, bins=256, gathered=600, tree_bytes=70)
-    assert sent == tables + 600 * 15 + 70
+    grown = Grown(tables=15, gathered=600, leaves=100, nodes=70)
+    sent = bytes_partition(extent, 4, grown, bins=256, sums=1)
+    assert sent == 15 * 256 * 8 * 3 + 3 * (600 * 12 + 100 * 2 + 70 * (NODE_BYTES + 32) + 2 * 1000) // 4
+    assert bytes_partition(extent, 1, grown, bins=256, sums=1) == 0
+
+
+def test_what_is_expected_of_large_trees_is_mostly_rows():
+    grown = expected(LARGE, 100, 10)
+    assert grown.gathered == pytest.approx(0.632 * 10**11)
+    assert 8 * 257 * grown.tables < 0.1 * 102 * grown.gathered

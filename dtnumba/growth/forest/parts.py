@@ -16,8 +16,8 @@ import numpy as np
 from dtnumba.criteria.contract import chooses_by_more
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.crew import Alone
-from dtnumba.growth.categories.splitter import DrawnCategorySplitter, left_levels, score_filled
 from dtnumba.growth.binary.grow_subtree import add_node, find_split
+from dtnumba.growth.categories.splitter import DrawnCategorySplitter, left_levels, score_filled
 from dtnumba.growth.forest.arena import put_away
 from dtnumba.growth.forest.bootstrap_rows import sample, weigh
 from dtnumba.growth.nodes import (
