@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.dask.checks import check_table
-from dtnumba.dask.codes import Edges, code_part, complete_bins, edges_of
+from dtnumba.dask.codes import Edges, code_part, complete_bins, edges_of, union_of
 from dtnumba.dask.codes import Share as WholeShare
 from dtnumba.dask.columns import PartedColumns, Sealed, is_empty, joined, look_at_columns, read_part
 from dtnumba.dask.reading import table_parts
@@ -146,7 +146,7 @@ class Share(NamedTuple):
 def first_pass(X: Any, y: Any, weight: Any, most: int, columns: Sealed, first: int) -> Share:
     """Return what edges are made from, of a partition that begins with this row."""
     known: PartedColumns = columns.content
-    none = [np.empty(0)] * known.n_features
+    none: list[Any] = [np.empty(0)] * known.n_features
     if is_empty(X):
         return Share(np.empty(0, np.uint64), np.empty((0, known.n_features), known.dtype), none)
     sample, few = RowSample(), FewValues(most, 1)
@@ -163,9 +163,8 @@ def edges_of_shares(columns: Sealed, most: int, *shares: Share) -> Edges:
     if known.n_rows <= batches.DRAWN_ROWS:  # they are all the rows
         return edges_of(columns, most, True, *[WholeShare(share.rows, []) for share in shares])
     sample = RowSample.joined([(share.draws, share.rows) for share in shares])
-    values: list[Any] = []
-    for f, is_number in enumerate(ordered(known)):
-        found = [share.few[f] for share in shares]
-        union = None if not is_number or any(one is None for one in found) else np.unique(np.concatenate(found))
-        values.append(None if union is None or len(union) > most else union)
+    values = [
+        union_of([share.few[f] for share in shares], most) if is_number else None
+        for f, is_number in enumerate(ordered(known))
+    ]
     return Edges(bins_of_sample(sample.as_table(known.found), most, values, 1), [])

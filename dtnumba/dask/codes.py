@@ -92,12 +92,13 @@ def edges_of(columns: Sealed, most: int, is_whole: bool, *shares: Share) -> Edge
     bins = between_samples(bins, known.dtype.type)
     # A column that looks as if it had few values may have rarer ones, too.
     seemed = [int(f) for f in np.flatnonzero(bins.exhaustive & ordered(known))]
-    few = {f: _union([share.few[f] for share in shares], most) for f in seemed}
+    few = {f: union_of([share.few[f] for share in shares], most) for f in seemed}
     told = {f: (values, values) for f, values in few.items() if values is not None}
     return Edges(with_columns(bins, told), [f for f in seemed if few[f] is None])
 
 
-def _union(values: Sequence[Any], most: int) -> NDArray[np.float64] | None:
+def union_of(values: Sequence[Any], most: int) -> NDArray[np.float64] | None:
+    """Return the values of a column that partitions have, None where these are more than ``most``."""
     if any(found is None for found in values):
         return None
     union: NDArray[np.float64] = np.unique(np.concatenate(values))

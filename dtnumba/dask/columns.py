@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.tables.binned_table import BinnedTable, Features
+from dtnumba.tables.binned_table import BinnedTable
 from dtnumba.tables.categories import Gathered, GatheredLevels, KnownLevels
 from dtnumba.tables.category_codes import present
 from dtnumba.tables.labels import Labels, Values, codes_of, read_labels
@@ -198,10 +198,8 @@ def _joined_targets(targets: Sequence[tuple[int, Any]], caller: str) -> Labels |
     return Labels(classes, np.empty((0, len(classes)), np.uint8))
 
 
-def read_part(X: Any, columns: PartedColumns, caller: str) -> Features:
-    """Return the Table of a partition that has rows, its categories numbered as those of all; codes as they are."""
-    if isinstance(X, BinnedTable):
-        return X
+def read_part(X: Any, columns: PartedColumns, caller: str) -> Table:
+    """Return the Table of a partition that has rows, its categories numbered as those of all partitions."""
     known = KnownLevels(columns.levels, "which it had not when it was read first; a partition must be the same always")
     table = _dense(read_table(X, caller, categories=known), caller)
     cells = table.cells

@@ -167,7 +167,7 @@ def votes_of(
     estimator, known = model.content, columns.content
     if is_empty(X):
         return np.empty((0, known.target.width)), np.empty(0, np.int64)
-    table = read_part(X, known, type(estimator).__name__)
+    table = X if isinstance(X, BinnedTable) else read_part(X, known, type(estimator).__name__)
     forest = ForestView(trees, known.n_features, known.target.sizes)
     counted = votes_of_bags(table, bags, 1, forest, estimator._votes(facts.get("_rule")), _monitor())
     if counted is None:
