@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.dask.checks import check_table
-from dtnumba.dask.codes import Edges, code_part, complete_bins, edges_of, union_of
-from dtnumba.dask.codes import Share as WholeShare
+from dtnumba.dask.codes import Edges, Share, code_part, complete_bins, edges_of, union_of
 from dtnumba.dask.columns import PartedColumns, Sealed, is_empty, joined, look_at_columns, read_part
 from dtnumba.dask.reading import table_parts
 from dtnumba.dask.running import Tasks
@@ -135,7 +134,7 @@ def table_of(codes: NDArray[Any], columns: Sealed, edges: Edges, max_bins: int) 
     return BinnedTable(codes, bins, max_bins, known.dtype, known.names, known.levels, known.nominal)
 
 
-class Share(NamedTuple):
+class DrawnShare(NamedTuple):
     """The rows of a partition with the smallest draws, and the values of its columns that have few."""
 
     draws: NDArray[np.uint64]
@@ -143,25 +142,25 @@ class Share(NamedTuple):
     few: list[NDArray[np.float64] | None]
 
 
-def first_pass(X: Any, y: Any, weight: Any, most: int, columns: Sealed, first: int) -> Share:
+def first_pass(X: Any, y: Any, weight: Any, most: int, columns: Sealed, first: int) -> DrawnShare:
     """Return what edges are made from, of a partition that begins with this row."""
     known: PartedColumns = columns.content
     none: list[Any] = [np.empty(0)] * known.n_features
     if is_empty(X):
-        return Share(np.empty(0, np.uint64), np.empty((0, known.n_features), known.dtype), none)
+        return DrawnShare(np.empty(0, np.uint64), np.empty((0, known.n_features), known.dtype), none)
     sample, few = RowSample(), FewValues(most, 1)
     for start, cells in read_part(X, known, _CALLER).row_blocks():
         sample.see(cells, first + start)
         few.see(cells)
     draws, rows = sample.drawn()
-    return Share(draws.copy(), rows.copy(), few.values)
+    return DrawnShare(draws.copy(), rows.copy(), few.values)
 
 
-def edges_of_shares(columns: Sealed, most: int, *shares: Share) -> Edges:
+def edges_of_shares(columns: Sealed, most: int, *shares: DrawnShare) -> Edges:
     """Return the edges that follow from the shares of all partitions."""
     known: PartedColumns = columns.content
     if known.n_rows <= batches.DRAWN_ROWS:  # they are all the rows
-        return edges_of(columns, most, True, *[WholeShare(share.rows, []) for share in shares])
+        return edges_of(columns, most, True, *[Share(share.rows, []) for share in shares])
     sample = RowSample.joined([(share.draws, share.rows) for share in shares])
     values = [
         union_of([share.few[f] for share in shares], most) if is_number else None

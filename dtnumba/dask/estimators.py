@@ -12,7 +12,7 @@ from dtnumba.dask.binned import BinnedCollection
 from dtnumba.dask.checks import check_collections
 from dtnumba.dask.columns import Sealed
 from dtnumba.dask.fitting import cells_of_all, one_of, read_rows, reads_codes_alone
-from dtnumba.dask.in_parts import MOST_LEVELS, Threads, most_levels, obstacle
+from dtnumba.dask.in_parts import BYTE_LEVELS, Threads, most_levels, obstacle
 from dtnumba.dask.reading import parts_of
 from dtnumba.dask.replicate import (
     bags_of,
@@ -26,7 +26,7 @@ from dtnumba.dask.replicate import (
     votes_of,
 )
 from dtnumba.dask.running import Tasks, threads_of
-from dtnumba.dask.strategy import Grown, bytes_partition, bytes_replicate, choose, extent_of, memory_limits
+from dtnumba.dask.strategy import GrownInParts, bytes_partition, bytes_replicate, choose, extent_of, memory_limits
 from dtnumba.estimators import decision_tree, forest
 from dtnumba.estimators.bases.docs import documented
 from dtnumba.estimators.bases.fit import TrainingData
@@ -62,8 +62,8 @@ class OnCluster:
     strategy : "auto", "replicate" or "partition"
         "replicate": every worker gathers the codes of all rows, a byte a value, and grows its share of the trees.
         "partition": rows stay where they are; the sums of what every worker tells of its rows split the large nodes,
-        and the rows of small ones are brought together. For random forests. "auto": the first where it fits into the
-        workers' memory.
+        and the rows of small ones are brought together. For forests. "auto": the first where it fits into the workers'
+        memory.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class OnCluster:
         rows = read_rows(tasks, model, parts, held_out, monitor, binned)
         codes = binned is not None or reads_codes_alone(model, held_out)
         n_levels = most_levels(rows.columns)
-        code_bytes = 1 if n_levels <= MOST_LEVELS else 2 if n_levels < 1 << 16 else 4
+        code_bytes = 1 if n_levels <= BYTE_LEVELS else 2 if n_levels < 1 << 16 else 4
         cell_bytes = code_bytes if codes else rows.columns.dtype.itemsize
         extent = extent_of(rows.columns, cell_bytes, parts.weighted)
         rows = rows._replace(extent=extent)
@@ -256,7 +256,7 @@ class _Growth:
         sums = max(1, target.width - 1 if target.width == 2 else target.width)
         sums = sums if target.kind == "classes" else 1 + target.width
         bins = max(model.max_bins, most_levels(self.rows.columns)) + 1
-        return bytes_partition(extent, n_workers, Grown(*self.parts.sent, trees.n_nodes), bins=bins, sums=sums)
+        return bytes_partition(extent, n_workers, GrownInParts(*self.parts.sent, trees.n_nodes), bins=bins, sums=sums)
 
     def _is_interrupted(self) -> bool:
         return self.monitor.error is not None

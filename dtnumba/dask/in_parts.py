@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 _AT_ONCE = 2  # blocks
-MOST_LEVELS = 255  # of a category whose codes take a byte each, as those of numbers
+BYTE_LEVELS = 255  # of a category whose codes take a byte each, as those of numbers
 
 
 def obstacle(model: Any, rows: RowsInParts) -> str:
@@ -43,11 +43,12 @@ def obstacle(model: Any, rows: RowsInParts) -> str:
     columns = rows.columns
     if not hasattr(model, "_tree_class"):
         return "a single tree"
+    has_levels = columns.nominal is not None and bool(columns.nominal.any())
     asked = {
-        f"categories of more than {MOST_LEVELS} levels": most_levels(columns) > MOST_LEVELS,
+        f"categories of more than {BYTE_LEVELS} levels": most_levels(columns) > BYTE_LEVELS,
         "very many classes": columns.target.kind == "classes" and columns.target.width > MOST_KEPT,
         "criterion='absolute_error'": model.criterion == "absolute_error",
-        "random thresholds": model._tree_class.splitter != "best",
+        "random thresholds beside categories": has_levels and model._tree_class.splitter != "best",
         "max_leaf_nodes": model.max_leaf_nodes is not None,
         "monotonic_cst": model.monotonic_cst is not None,
         "interaction_cst": model.interaction_cst is not None,

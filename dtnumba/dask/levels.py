@@ -14,11 +14,13 @@ import numpy as np
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.grow_in_parallel import numbers_of
 from dtnumba.growth.binary.grow_subtree import LikeOthers, add_node, new_scratch
-from dtnumba.growth.forest.parts import FindSplits, SummedCategories, SummedTables
+from dtnumba.growth.forest.summed_tables import FindSplits, SummedCategories, SummedCuts, SummedTables
 from dtnumba.growth.nodes import Growing, Job, Subtree, SubtreeKernels
 from dtnumba.growth.policies.interactions import feature_policy
 from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.splitters.candidates import NOTHING
+from dtnumba.growth.splitters.histogram import DrawnHistogram, Histogram
+from dtnumba.growth.splitters.random_histogram import RandomBins
 from dtnumba.growth.targets.contract import n_kept_of
 from dtnumba.growth.targets.regression import OneNumber
 from dtnumba.runtime import rng
@@ -28,8 +30,8 @@ from dtnumba.runtime.tasks import launch_beside
 
 GATHERED = -3  # in the column FEATURE: the rows of the node are brought together
 _FEW = 512  # rows that scratch is made for; nobody sorts any here, but there is room for the codes of a feature
-# A node of so few rows is brought together whatever that costs, where there are categories: of two rows the first
-# feature that parts them is taken, for which rows are looked at.
+# A node of so few rows is brought together whatever that costs, where there are categories or drawn cuts: of two rows
+# the first feature that parts them is taken, for which rows are looked at.
 _FEWEST = 64
 
 
@@ -101,7 +103,7 @@ class TreeInParts:
         self._divided: list[int] = []  # nodes that have a split, and whose rows are not divided yet
         self._all: set[int] = set()  # nodes that ask for the tables of all features
         self._left: dict[int, np.ndarray] = {}  # of nodes that test a category, which codes go left
-        self._fewest = _FEWEST if hasattr(plan.splitter, "is_level") else 0
+        self._fewest = 0 if isinstance(plan.splitter, DrawnHistogram | Histogram) else _FEWEST
 
     @property
     def is_done(self) -> bool:
@@ -139,7 +141,7 @@ class TreeInParts:
 
     @property
     def _n_bins(self) -> int:
-        return int(numbers_of(self.plan.splitter).n_bins)
+        return n_bins_of(self.plan.splitter)
 
     def _side(self, node: int) -> np.ndarray:
         """Return which codes go left at a node."""
@@ -237,11 +239,14 @@ class TreeInParts:
             row[own[own >= 0]] = np.flatnonzero(own >= 0)
         source, place = numbers_of(plan.splitter), np.zeros(2, np.int64)
         # Two rows of different targets: whoever asks whether a node has but one is told at once. Parts have told.
-        parts = source.codes[:0], source.n_codes, np.arange(2, dtype=np.uint32), 0, 1
-        tables = source.n_bins, source.width, source.counted, told.tables, drawn, wanted.features.shape[1], place
+        rows, tables = (np.arange(2, dtype=np.uint32), 0, 1), (told.tables, drawn, wanted.features.shape[1], place)
         features = feature_policy(limits, p, None)
         rest = limits, self.growing, features, p, plan.n_per_output, LikeOthers()
-        summed: Any = SummedTables(*parts, *tables)
+        if isinstance(source, RandomBins):
+            summed: Any = SummedCuts(*source[:-3], *rows, self._n_bins, *tables)
+        else:
+            cells = source.n_bins, source.width, source.counted
+            summed = SummedTables(source.codes[:0], source.n_codes, *rows, *cells, *tables)
         if source is not plan.splitter:
             summed = SummedCategories(*plan.splitter._replace(inner=summed, codes=plan.splitter.codes[:0]))
         job = Job(summed, plan.target, plan.criterion, *rest)
@@ -278,6 +283,11 @@ class TreeInParts:
             is_gathered = n <= self.prices.most_rows and n * self.prices.row_bytes <= tables
             if levels > 0 and not is_gathered:
                 self._waiting.append(child)
+
+
+def n_bins_of(splitter: Any) -> int:
+    """Return how many codes a feature has at most, the missing one included."""
+    return int(numbers_of(splitter).n_codes.max()) + 1
 
 
 def _room_for(plan: Any, n: int, before: Any = None) -> Any:

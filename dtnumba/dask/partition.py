@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dtnumba.dask.levels import GATHERED, Answer, Prices, TreeInParts, Wanted
+from dtnumba.dask.levels import GATHERED, Answer, Prices, TreeInParts, Wanted, n_bins_of
 from dtnumba.dask.parts import Part, with_codes
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.grow_in_parallel import numbers_of
@@ -21,6 +21,8 @@ from dtnumba.growth.forest.parts import FillTables, GrowRoots, KnownLeaves, List
 from dtnumba.growth.nodes import Growing, Job, Subtree, new_growing
 from dtnumba.growth.policies.interactions import feature_policy
 from dtnumba.growth.policies.limits import limits_of
+from dtnumba.growth.splitters.histogram import DrawnHistogram
+from dtnumba.growth.splitters.random_histogram import RandomBins
 from dtnumba.growth.targets.contract import n_kept_of, own_arrays
 from dtnumba.growth.targets.leaf_values import Summary
 from dtnumba.growth.targets.reach import restored
@@ -52,6 +54,9 @@ def begun(part: Part, wanted: list[Wanted]) -> tuple[list[TreeRows], list[Answer
 
 def _filled(plan: Any, state: TreeRows, wanted: Wanted, *, is_first: bool = False) -> Answer:
     source, n_sums = numbers_of(plan.splitter), n_kept_of(plan.target) if is_first else 0
+    if isinstance(source, RandomBins):
+        cells = n_bins_of(source), source.width, source.counted
+        source = DrawnHistogram(source.codes, source.n_codes, source.rows, 0, 1, *cells)
     cells = source.n_bins * source.width
     k, n_drawn = wanted.features.shape
     tables, sums = np.zeros(k * n_drawn * cells, np.int64), np.zeros(n_sums, np.int64)

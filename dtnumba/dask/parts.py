@@ -85,14 +85,14 @@ def whole_of(model: Any, columns: Any, edges: Any, target: tuple[Any, Any]) -> W
     return Whole(model.content, RowlessTable(columns.content, edges, model.content.max_bins), target)
 
 
-class Share(NamedTuple):
+class PartTarget(NamedTuple):
     """What a part knows of its rows but their codes."""
 
     columns: dict[str, np.ndarray]  # of the target
     is_kept: np.ndarray | None  # which rows count, where trees see all of these and some do not
 
 
-def share_of(whole: Whole, places: list[tuple[int, int]]) -> Share:
+def share_of(whole: Whole, places: list[tuple[int, int]]) -> PartTarget:
     """Return the share of some rows of the table: from and to."""
     plan, is_kept = whole.read()[1], None
     columns = {
@@ -103,10 +103,10 @@ def share_of(whole: Whole, places: list[tuple[int, int]]) -> Share:
         is_kept = np.zeros(whole.n_rows, bool)
         is_kept[plan.orders[0]] = True
         is_kept = np.concatenate([is_kept[a:b] for a, b in places])
-    return Share(columns, is_kept)
+    return PartTarget(columns, is_kept)
 
 
-class Drawing(NamedTuple):
+class PartDraws(NamedTuple):
     """How trees draw rows, as it travels: without the list of rows, where every row may be drawn."""
 
     sampling: Any
@@ -123,11 +123,11 @@ class Drawing(NamedTuple):
         return self.sampling._replace(kept=kept)
 
 
-def drawing_of(whole: Whole) -> Drawing:
+def drawing_of(whole: Whole) -> PartDraws:
     """Return how trees draw rows."""
     sampling = whole.read()[1].sampling
     is_whole = hasattr(sampling, "kept") and len(sampling.kept) == whole.n_rows
-    return Drawing(sampling._replace(kept=sampling.kept[:0]) if is_whole else sampling, whole.n_rows, is_whole)
+    return PartDraws(sampling._replace(kept=sampling.kept[:0]) if is_whole else sampling, whole.n_rows, is_whole)
 
 
 class Part:
@@ -137,9 +137,9 @@ class Part:
     ----------
     plan : ForestPlan
         Of the forest, without rows.
-    drawing : Drawing
+    drawing : PartDraws
         How trees draw rows.
-    share : Share
+    share : PartTarget
         What is known of these rows.
     places : list of (int, int)
         Which rows these are.
@@ -148,7 +148,9 @@ class Part:
 
     """
 
-    def __init__(self, plan: Any, drawing: Drawing, share: Share, places: list[tuple[int, int]], codes: Any) -> None:
+    def __init__(
+        self, plan: Any, drawing: PartDraws, share: PartTarget, places: list[tuple[int, int]], codes: Any
+    ) -> None:
         self._given = plan, drawing, share, places, codes
         self.drawing, self.is_kept, self.places, self.names = drawing, share.is_kept, places, list(share.columns)
         target = plan.target._replace(**share.columns)
@@ -202,7 +204,7 @@ def written(room: np.ndarray, codes: np.ndarray, first: int) -> np.ndarray:
     return room
 
 
-def part_of(plan: Any, drawing: Drawing, share: Share, places: list[tuple[int, int]], codes: np.ndarray) -> Part:
+def part_of(plan: Any, drawing: PartDraws, share: PartTarget, places: list[tuple[int, int]], codes: np.ndarray) -> Part:
     """Return the rows of a thread."""
     return Part(plan, drawing, share, places, codes)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dtnumba.runtime.cluster import demand_version, versions
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -55,8 +57,8 @@ class Tasks:
         Of tasks that a worker could begin, it begins those of the highest priority.
         """
         where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
-        named = {} if not name else {"key": f"{name}-{_token()}"}
-        future = self.client.submit(function, *args, pure=False, priority=priority, **where, **named)
+        key = f"{name or function.__name__}-{_token()}"
+        future = self.client.submit(OfVersion(function), *args, key=key, pure=False, priority=priority, **where)
         self._sent.append(future)
         return future
 
@@ -70,7 +72,7 @@ class Tasks:
         """
         from dask.delayed import delayed
 
-        task = delayed(function, pure=False, traverse=False)
+        task = delayed(OfVersion(function), pure=False, traverse=False)
         own: Sequence[Any] = each or [()] * len(parts)
         made = [task(*part, *args, *one, dask_key_name=f"{function.__name__}-{_token()}")
                 for part, one in zip(parts, own, strict=True)]  # fmt: skip
@@ -138,6 +140,18 @@ class Tasks:
         if len(found) < len(futures):
             raise monitor.error or _stopped_early()
         return found
+
+
+class OfVersion:
+    """A function that refuses workers of other versions, also those that join after the fit began."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.made_by = function, versions()
+
+    def __call__(self, *args: Any) -> Any:
+        """Return what the function returns."""
+        demand_version(self.made_by, "This worker")
+        return self.function(*args)
 
 
 def _stopped_early() -> TimeoutError:

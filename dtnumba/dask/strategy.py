@@ -73,7 +73,7 @@ NODE_BYTES = 64
 GATHERED_BYTES = 1 << 25
 
 
-class Grown(NamedTuple):
+class GrownInParts(NamedTuple):
     """What trees that grow in parts had sent, as a fit counts it, or as it is expected."""
 
     tables: float  # of a feature of a node each, that were added up
@@ -82,7 +82,7 @@ class Grown(NamedTuple):
     nodes: float  # of all trees
 
 
-def bytes_partition(extent: Extent, n_workers: int, grown: Grown, *, bins: int, sums: int) -> int:
+def bytes_partition(extent: Extent, n_workers: int, grown: GrownInParts, *, bins: int, sums: int) -> int:
     """Return the bytes that ``strategy="partition"`` sends between workers of a thread each.
 
     Tables of all but one worker are added to others; rows, targets and nodes stay where they are needed with a chance
@@ -94,7 +94,7 @@ def bytes_partition(extent: Extent, n_workers: int, grown: Grown, *, bins: int, 
         The rows.
     n_workers : int
         Workers, each with its part of the rows.
-    grown : Grown
+    grown : GrownInParts
         What the trees had sent.
     bins : int
         Codes of a feature, the missing one included.
@@ -115,7 +115,7 @@ def gathered_bytes(extent: Extent) -> int:
     return extent.n_features * extent.cell_bytes + extent.target_bytes + 1
 
 
-def expected(extent: Extent, n_trees: int, n_drawn: int) -> Grown:
+def expected(extent: Extent, n_trees: int, n_drawn: int) -> GrownInParts:
     """Return about what trees fully grown on bootstrap samples have sent: nodes of few rows are brought together.
 
     Of 0.632 of the rows; halves of halves come to nodes of as many rows as are brought together; two in three rows of
@@ -123,7 +123,7 @@ def expected(extent: Extent, n_trees: int, n_drawn: int) -> Grown:
     """
     rows, most = 0.632 * extent.n_rows, GATHERED_BYTES / (gathered_bytes(extent) + 7)
     large = max(1.0, 2.0 * rows / most - 1.0)
-    return Grown(n_trees * large * n_drawn, n_trees * rows, 0, n_trees * rows * 2 / 3)
+    return GrownInParts(n_trees * large * n_drawn, n_trees * rows, 0, n_trees * rows * 2 / 3)
 
 
 def part_bytes(extent: Extent, n_threads: int) -> int:

@@ -154,6 +154,31 @@ def test_any_cut_gives_the_trees_of_numbers_and_of_several_outputs(seed, params,
         assert same_trees(trees, model.fit(X, y, weight).trees_)
 
 
+@interpreted_only
+@given(
+    st.integers(0, 1 << 32),
+    st.sampled_from([{}, {"max_features": None, "min_samples_leaf": 3}, {"bootstrap": True, "max_depth": 4}]),
+    st.sampled_from([0, 2, 3, 9]),
+    st.booleans(),
+    st.booleans(),
+    st.lists(st.integers(0, 300), min_size=1, max_size=4),
+    st.sampled_from([Prices(0, 1, 1), Prices(100, 1, 100), Prices(300, 1, 1 << 40)]),
+)
+@examples(10)
+def test_any_cut_gives_the_trees_of_drawn_thresholds(seed, params, n_classes, is_weighted, has_missing, ends, prices):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 5)).astype(np.float32)
+    X[:, 2], X[:, 3] = rng.integers(0, 3, 300), 1.0
+    y = X[:, 0] + X[:, 1] * X[:, 2]
+    y = np.digitize(y, np.arange(n_classes - 1) / 3) if n_classes else y
+    X[rng.random(X.shape) < 0.05 * has_missing] = np.nan
+    weight = rng.integers(0, 5, 300) / 2 if is_weighted else None
+    kind = dtnumba.ExtraTreesClassifier if n_classes else dtnumba.ExtraTreesRegressor
+    model = kind(2, random_state=seed, n_jobs=1, max_bins=64, **params)
+    trees = grown_in_parts(model, X, y, weight, ends, 3, prices)
+    assert same_trees(trees, model.fit(X, y, weight).trees_)
+
+
 LEVELS = [
     {},
     {"max_features": None, "min_samples_leaf": 4},
@@ -191,7 +216,7 @@ def test_any_cut_gives_the_trees_of_categories(seed, params, n_classes, is_weigh
 
 
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
-@pytest.mark.parametrize("kind", ["two classes", "three classes", "numbers", "categories"])
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "numbers", "categories", "thresholds"])
 def test_a_forest_grows_in_parts_on_a_cluster(client, monkeypatch, kind):
     arrays = pytest.importorskip("dask.array")
     monkeypatch.setattr("dtnumba.dask.in_parts.GATHERED_BYTES", 1 << 14)
@@ -200,13 +225,16 @@ def test_a_forest_grows_in_parts_on_a_cluster(client, monkeypatch, kind):
     X[:, 5] = rng.integers(0, 40, 3000)
     y = X[:, 0] + 0.5 * np.sin(X[:, 5]) + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=3000)
     params = {"n_estimators": 12, "random_state": 0, "oob_score": True}
-    name = "RandomForestRegressor" if kind == "numbers" else "RandomForestClassifier"
+    name = "ExtraTreesClassifier" if kind == "thresholds" else "RandomForestClassifier"
+    name = "RandomForestRegressor" if kind == "numbers" else name
     if kind == "numbers":
         params |= {"n_estimators": 4, "max_depth": 5}
     else:
         y = np.digitize(y, [0.0, 1.0] if kind == "three classes" else [0.0])
     if kind == "categories":
         params |= {"categorical_features": [5]}
+    if kind == "thresholds":
+        params |= {"n_estimators": 3, "oob_score": False, "max_bins": 64}
     model = getattr(dtnumba.dask, name)(**params, strategy="partition")
     cuts = (1000, 300, 0, 900, 800)
     model.fit(arrays.from_array(X, chunks=(cuts, 6)), arrays.from_array(y, chunks=(cuts,)), client=client)
@@ -214,12 +242,13 @@ def test_a_forest_grows_in_parts_on_a_cluster(client, monkeypatch, kind):
     assert model.strategy_ == "partition"
     assert model.sent_bytes_ > X.size // 2
     assert same_trees(model.trees_, local.trees_)
-    answers = "oob_prediction_" if kind == "numbers" else "oob_decision_function_"
-    assert np.array_equal(getattr(model, answers), getattr(local, answers), equal_nan=True)
+    if params["oob_score"]:
+        answers = "oob_prediction_" if kind == "numbers" else "oob_decision_function_"
+        assert np.array_equal(getattr(model, answers), getattr(local, answers), equal_nan=True)
 
 
 def test_what_rows_in_parts_do_not_offer_is_named(client):
     arrays = pytest.importorskip("dask.array")
     X, y = arrays.ones((20, 2), chunks=(10, 2)), arrays.arange(20, chunks=10)
-    with pytest.raises(ValueError, match="strategy='partition' does not offer random thresholds"):
-        dtnumba.dask.ExtraTreesRegressor(strategy="partition").fit(X, y, client=client)
+    with pytest.raises(ValueError, match="strategy='partition' does not offer max_leaf_nodes"):
+        dtnumba.dask.ExtraTreesRegressor(max_leaf_nodes=4, strategy="partition").fit(X, y, client=client)

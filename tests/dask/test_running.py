@@ -12,6 +12,7 @@ from strategies import same_trees
 import dtnumba
 import dtnumba.dask
 from dtnumba.dask.running import threads_of
+from dtnumba.runtime.cluster import VersionsDifferError
 
 pytest.importorskip("distributed")
 delayed = pytest.importorskip("dask").delayed
@@ -47,6 +48,14 @@ def assert_nothing_left(client):
 
 def test_threads_are_dealt_out_worker_by_worker(client):
     assert threads_of(client) == sorted(client.nthreads())
+
+
+def test_a_worker_of_another_version_that_came_late_is_refused(client, monkeypatch):
+    X, y = rows()
+    monkeypatch.setattr("dtnumba.dask.running.versions", lambda: {"dtnumba": "0.0", "numba": "0.0"})
+    with pytest.raises(VersionsDifferError, match=r"This worker runs dtnumba .* comes from dtnumba 0\.0 with Numba 0"):
+        dtnumba.dask.RandomForestClassifier(2).fit(in_parts(X), in_parts(y), client=client)
+    assert_nothing_left(client)
 
 
 def test_progress_is_told_and_nothing_stays_on_the_cluster(client):

@@ -9,6 +9,7 @@ keyed_codes     codes of values by rows that their keys choose
 grow            binary trees
 grow_multiway   trees of the multiway growth
 parts           a tree whose rows lie in several parts, step by step
+summed_tables   its splits, where rows are elsewhere and their tables were added up
 regrow          trees whose rows have left, grown again where these were
 splice          such trees put together of what grew and of what stayed
 arena           where finished trees are put: one set of arrays

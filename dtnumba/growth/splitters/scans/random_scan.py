@@ -103,12 +103,7 @@ def _draw_cuts(splitter, job, scratch, node, first, last):
     Cuts of the others are drawn, too, and of no use: which ones these are is nothing that a CPU could foresee.
     """
     own, out, features, n_open, n_alone = scratch.own, scratch.candidates, scratch.features, 0, 0
-    start, stop = _edges(job, node)
-    _begin_pass(own)
-    for i in range(first, last if _has_blocks(splitter) else first + 1):
-        if _is_new(own, features[i]):
-            column = _block_of(splitter, features[i])
-            find_extremes(splitter.codes, splitter.rows, start, stop, column, own.smallest, own.largest)
+    look_for_extremes(splitter, job, scratch, node, first, last)
     for i in range(first, last):
         f = features[i]
         own.columns[i - first], out.gain[f] = f, NO_GAIN
@@ -133,6 +128,20 @@ def _draw_cuts(splitter, job, scratch, node, first, last):
     return n_open, n_alone
 
 
+def _extremes_of_rows(splitter, job, scratch, node, first, last):
+    own, features = scratch.own, scratch.features
+    start, stop = _edges(job, node)
+    _begin_pass(own)
+    for i in range(first, last if _has_blocks(splitter) else first + 1):
+        if _is_new(own, features[i]):
+            column = _block_of(splitter, features[i])
+            find_extremes(splitter.codes, splitter.rows, start, stop, column, own.smallest, own.largest)
+
+
+# Write the smallest and the largest code of features[first:last] at a node, that of a missing value among them.
+look_for_extremes = by_type("look_for_extremes", _extremes_of_rows)
+
+
 @inline
 def _has_blocks(splitter):
     """Tell whether one pass leaves columns unread."""
@@ -148,7 +157,14 @@ def _whole_blocks(m):
 @inline
 def _sum_left(target, splitter, job, scratch, node, first, last):
     """Sum up the rows left of the cuts drawn."""
-    own, features, step = scratch.own, scratch.features, np.uint64(len(scratch.own.cuts))
+    own, step = scratch.own, np.uint64(len(scratch.own.cuts))
+    sum_left_of_cuts(splitter, job, scratch, node, first, last)
+    for k in range(np.uint64(last - first)):
+        left_bin(target, own.left, own.columns[k], step, own.bins, k)
+
+
+def _sum_rows_left(splitter, job, scratch, node, first, last):
+    target, own, features, step = job.target, scratch.own, scratch.features, np.uint64(len(scratch.own.cuts))
     start, stop = _edges(job, node)
     _begin_pass(own)
     for i in range(first, last if _has_blocks(splitter) else first + 1):
@@ -159,8 +175,10 @@ def _sum_left(target, splitter, job, scratch, node, first, last):
                     own.left[at + k] = 0
             while row < stop:
                 row = _add_rows(target, splitter, own, row, stop, column, step)
-    for k in range(np.uint64(last - first)):
-        left_bin(target, own.left, own.columns[k], step, own.bins, k)
+
+
+# Write the sums of the rows left of the cuts of features[first:last], as ``add_left`` adds them up.
+sum_left_of_cuts = by_type("sum_left_of_cuts", _sum_rows_left)
 
 
 @inline
@@ -244,7 +262,7 @@ def _score_alone(splitter, job, scratch, node, i, total):
         cut, threshold = draw_cut(splitter, job, node, f, smallest, largest)
     if smallest < largest or has_missing:
         _sum_sides(job.target, splitter, own, i, (f, cut, has_missing), start, stop)
-    return _try_one(splitter, job, scratch, i, np.int64(stop - start), total, (smallest, largest, cut, threshold))
+    return try_one(splitter, job, scratch, i, np.int64(stop - start), total, (smallest, largest, cut, threshold))
 
 
 # A splitter with a method of this name looks at a feature that misses a value in its own way.
@@ -301,7 +319,7 @@ _sum_sides = by_having("add_item_if", _sum_in_registers, _sum_in_bins)
 
 
 @inline
-def _try_one(splitter, job, scratch, i, n, total, ends):
+def try_one(splitter, job, scratch, i, n, total, ends):
     """Score the cut of one feature, missing rows on the better side, or alone on the right; its sums are emptied.
 
     Return what was found, and the score.
