@@ -81,8 +81,9 @@ def test_every_split_of_a_tree_is_the_best_of_all_subsets(seed, kind, least):
     audit(model.trees_, coded(X), y, w, criterion, (k,) if k else (), least=least, is_best=is_best)
 
 
+@interpreted_only
 @examples(6)
-@given(st.integers(0, 1 << 30), st.sampled_from([None] if COMPILED else [None, 255]))
+@given(st.integers(0, 1 << 30), st.sampled_from([None, 255]))
 def test_every_split_by_absolute_error_is_the_best_of_all_subsets(seed, max_bins):
     X, y, w = draw(seed, 0, n=16)
     model = DecisionTreeRegressor(criterion="absolute_error", max_bins=max_bins, categorical_features=CATEGORICAL)
@@ -115,6 +116,7 @@ def test_a_random_subset_parts_the_levels_of_a_node(seed, k, max_bins):
     audit(model.trees_, coded(X), y, w, "gini" if k else "squared_error", (k,) if k else (), is_best=False)
 
 
+@interpreted_only
 def test_forests_of_random_subsets_answer_with_the_mean_of_their_trees():
     X, y, _ = draw(1, 3, n=60)
     model = ExtraTreesClassifier(4, random_state=0, categorical_features=CATEGORICAL).fit(X, y)
@@ -130,14 +132,15 @@ def test_forests_of_random_subsets_answer_with_the_mean_of_their_trees():
     assert model.compile_predictor()(codes[0]) == pytest.approx(expected[0], abs=1e-12)
 
 
+@interpreted_only
 def test_more_levels_than_a_byte_holds_are_split_alike():
-    rng, n = np.random.default_rng(0), 3000 if COMPILED else 600
+    rng, n = np.random.default_rng(0), 600
     X = np.stack([rng.integers(0, 300, n), rng.integers(0, 4, n)], axis=1).astype(float)
     X[:300, 0] = np.arange(300)
     y = (np.sin(X[:, 0] * 7) + rng.normal(size=n) > 0).astype(int)
     options = {"categorical_features": [0], "random_state": 0, "max_depth": 3, "max_features": None}
     exact = DecisionTreeClassifier(**options).fit(X, y)
-    # The codes of a forest are two bytes wide here; an exact forest would be 14 s more to compile.
+    # The codes of a forest are two bytes wide here.
     histogram = RandomForestClassifier(1, bootstrap=False, max_bins=255, **options).fit(X, y)
     assert same_trees(exact.trees_, histogram.trees_, but=["n_samples"])  # of another width in a forest
     assert np.array_equal(exact.trees_.n_samples, histogram.trees_.n_samples)
