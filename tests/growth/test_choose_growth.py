@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from strategies import same_trees
+from strategies import compiled_where, same_trees
 
 import dtnumba.estimators.bases.fit as tree_fits
 import dtnumba.growth.forest.plan as forest_plans
@@ -81,7 +81,7 @@ def test_a_tree_of_a_table_without_missing_values_is_the_same(missing, target, b
     compare(lambda: of(missing=missing, min_samples_leaf=2, n_jobs=1), target, by_multiway)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", compiled_where(TARGETS, ["two classes"]))
 def test_a_forest_of_a_table_without_missing_values_is_the_same(target, by_multiway):
     of = RandomForestRegressor if target == "numbers" else RandomForestClassifier
     params = {"missing": "fractional", "max_bins": None, "max_features": None, "bootstrap": False, "max_depth": 4}
