@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive import binary as naive
-from strategies import Sample, compiled_where, examples, fit, same_trees, samples
+from strategies import Sample, compiled_where, examples, fit, interpreted_only, same_trees, samples
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 from dtnumba.criteria.contract import CRITERIA, names_for
@@ -31,6 +31,8 @@ FREE = [name for name in names_for("classes") if name != "mdl"]
 each_criterion = pytest.mark.parametrize("criterion", NAMES)
 each_mechanism = pytest.mark.parametrize("criterion", compiled_where(NAMES))
 each_splitter = pytest.mark.parametrize("splitter", SPLITTERS)
+# For what does not depend on the splitter: the others are kernels of their own.
+exact_compiled = pytest.mark.parametrize("splitter", compiled_where(SPLITTERS, ["exact"]))
 # One criterion a kind of target, where the criterion does not matter to what is shown.
 KINDS = ["gini", "squared_error", "absolute_error"]
 each_kind = pytest.mark.parametrize("criterion", KINDS)
@@ -42,6 +44,7 @@ COMPILED_PAIRS = {("gini", "exact"), ("gini", "histogram"), ("squared_error", "e
 FEW_COMPILED = {
     "test_criteria_average_over_outputs": {("gini", "exact")},
     "test_every_splitter_serves_several_outputs": set(),
+    "test_rows_of_weight_zero_do_not_exist": COMPILED_PAIRS - {("gini", "histogram")},
     "test_best_first_stops_at_the_number_of_leaves": {("gini", "exact")},
     "test_best_first_divides_the_node_that_gains_most": {("gini", "exact")},
 }
@@ -113,6 +116,7 @@ def test_every_target_serves_every_splitter(criterion, splitter):
     check_every_node(criterion, splitter, 30, narrow=COMPILED and splitter == "random")
 
 
+@interpreted_only  # compiled in splitters/test_random_values.py
 def test_random_thresholds_of_float32_fall_between_its_values():
     check_every_node("gini", "random", 30, dtypes=[np.float32])
 
@@ -459,7 +463,7 @@ def test_freed_tables_are_those_that_a_new_scratch_has():
 @pytest.mark.parametrize("params", [{}, {"max_bins": 255}, {"splitter": "random"}], ids=str)
 def test_threads_share_a_table_without_missing_values(params):
     X, y, _ = large_table(1, missing=0.0)
-    sample = Sample(X.astype(np.float32), np.digitize(y, [-1, 1]), None)
+    sample = Sample(X, np.digitize(y, [-1, 1]), None)
     alone = fit(sample, "gini", **params)
     assert same_trees(alone.trees_, fit(sample, "gini", n_jobs=3, **params).trees_)
 
@@ -631,7 +635,7 @@ def test_a_seed_gives_the_same_bits_again(splitter):
 # Extremes
 
 
-@each_splitter
+@exact_compiled
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-150, 1e148])
 def test_values_of_leaves_stay_within_targets_of_any_size(splitter, scale):
     generator = np.random.default_rng(0)
@@ -660,9 +664,12 @@ def test_targets_far_from_zero_are_told_apart():
     assert np.array_equal(model.predict(np.arange(6.0)[:, None]), y)
 
 
-@pytest.mark.parametrize(("splitter", "depth"), [("exact", 300), ("histogram", 150), ("random", 20)])
+DEPTHS = [("exact", 300), ("histogram", 150), ("random", 15)]
+
+
+@pytest.mark.parametrize(("splitter", "depth"), compiled_where(DEPTHS, DEPTHS[:1]))
 def test_a_deep_chain_of_nodes_needs_no_recursion(splitter, depth):
-    n = 3000
+    n = 3000 if COMPILED else 600
     X, y = np.arange(n, dtype=float)[:, None], np.full(n, 1.0)
     y[::2] = 2.0 ** np.arange(n // 2, 0, -1).clip(max=480)
     model = grow(Sample(X, y, None), "squared_error", splitter)
@@ -691,7 +698,7 @@ def test_what_targets_are_measured_in_does_not_matter(scale):
     assert same_trees(plain, scaled, but=["value", "impurity", "gain"])
 
 
-@each_splitter
+@exact_compiled
 def test_medians_do_not_depend_on_the_order_of_rows_with_equal_targets(splitter):
     generator = np.random.default_rng(2)
     X = generator.normal(size=(400, 3))
