@@ -34,7 +34,7 @@ CASES = {
     "tree of numbers": (DecisionTreeRegressor, {"max_bins": 7}),
     "two numbers": (DecisionTreeRegressor, {"max_depth": 3}),
 }
-FEW = {"two classes", "tree", "number, drawn"}  # compiled
+FEW = {"two classes", "tree"}  # compiled
 
 
 @st.composite
