@@ -342,6 +342,7 @@ def test_forests_never_take_a_gain_that_is_not_a_number():
     assert lone.feature_importances_.tolist() == [0.0] * 4
 
 
+@interpreted_only
 def test_a_function_serves_numbers_and_any_number_of_classes():
     X = np.arange(40.0)[:, None]
 
