@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from strategies import interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, bin_batches
 
@@ -73,6 +74,7 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(tree, X, y):
     assert tree.predict(X).tolist() == y.tolist()
 
 
+@interpreted_only
 def test_listed_numbers_are_split_by_subsets():
     X = np.arange(40)[:, None] % 8
     y = np.isin(X[:, 0], [1, 4, 6]).astype(float)
@@ -102,6 +104,7 @@ def test_a_forest_hands_its_levels_to_its_trees_and_asks_for_them_when_it_grows(
     assert len(forest.fit(X, y)) == 3
 
 
+@interpreted_only
 def test_codes_in_batches_have_chosen_their_categories_already(X, y):
     table = bin_batches(X, categorical_features="from_dtype")
     tree = DecisionTreeClassifier(max_bins=255).fit(table, y)

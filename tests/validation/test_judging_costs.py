@@ -95,7 +95,7 @@ def test_with_equal_costs_errors_and_weights_are_themselves():
 @pytest.mark.parametrize("model", [DecisionTreeClassifier, RandomForestClassifier])
 def test_costs_in_another_unit_prune_the_same(method, model):
     X, y, _ = noisy(120)
-    params = {"random_state": 0, "max_bins": None} | ({"n_estimators": 2} if model is RandomForestClassifier else {})
+    params = {"random_state": 0} | ({"n_estimators": 2} if model is RandomForestClassifier else {})
     options = {"cp": 0.03} if method == "cost_complexity" else {}
     costs = ([[0, 2, 2], [2, 0, 2], [2, 2, 0]], None), (COSTS, 4 * COSTS)
     for pair in costs:
