@@ -13,6 +13,7 @@ from strategies import examples
 
 from dtnumba import C50Classifier, export, load
 from dtnumba.model_files.container import ModelFileError
+from dtnumba.runtime.kernels import COMPILED
 
 pytestmark = pytest.mark.small
 
@@ -37,16 +38,16 @@ def compare(seed, n, gone, n_classes, **params):
 
 @pytest.mark.parametrize("gone", [0.0, 0.1])
 def test_soft_cuts_are_as_the_slow_way(gone):
-    n_cuts, n_wide = 0, 0
-    for seed in range(5):
+    n_cuts, n_wide, n_seeds = 0, 0, 5 if COMPILED else 2
+    for seed in range(n_seeds):
         cuts, table = compare(seed, 400, gone, 3, confidence=0.9, global_pruning=False)
         n_cuts += len(cuts)
         columns = table.to_numpy()
         for feature, low, _, high in cuts:
             x = columns[:, feature].astype(float)
             n_wide += bool(((low < x) & (x < high)).any())
-    assert n_cuts > 10
-    assert n_wide > 3  # beyond the values beside the cut
+    assert n_cuts > 2 * n_seeds
+    assert n_wide > 0.6 * n_seeds  # beyond the values beside the cut
 
 
 @given(st.integers(0, 10_000), st.integers(20, 80), st.sampled_from([0.0, 0.2]), st.integers(2, 3))

@@ -15,6 +15,7 @@ from dtnumba.estimators.c50_tree import c50_mixtures
 from dtnumba.export.reading import ExportError
 from dtnumba.prediction.confident_votes import votes_of_trees
 from dtnumba.rules.c50.votes import RulesSay
+from dtnumba.runtime.kernels import COMPILED
 
 pytestmark = pytest.mark.small
 
@@ -92,7 +93,7 @@ def test_one_trial_is_the_tree():
 
 @pytest.mark.parametrize("params", [{"trials": 5}, {"rules": True}, {"trials": 5, "rules": True}, {"winnow": True}])
 def test_threads_order_pickles_and_files_change_no_bit(params, tmp_path):
-    X, y, kinds, n_levels = noisy(5, n=500)
+    X, y, kinds, n_levels = noisy(5, n=500 if COMPILED else 150)
     table, order = framed(X, kinds, n_levels), np.random.default_rng(0).permutation(len(y))
     one = C50Classifier(n_jobs=1, **params).fit(table, y)
     shares = one.predict_proba(table)

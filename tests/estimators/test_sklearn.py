@@ -113,10 +113,10 @@ with warnings.catch_warnings():
         + [DecisionGraphClassifier(method=method) for method in ("mml", "merge", "oblivious")],
         expected_failed_checks=expected_to_fail,
     )
-    # Every kind of value that these checks bring would compile their kernels anew.
+    # Every kind of value that these checks bring would compile their kernels anew; interpreted, deep trees take long.
     checks_of_sums = parametrize_with_checks(
-        [ObliqueTreeClassifier(), ObliqueTreeRegressor()]
-        + [forest(n_estimators=3) for forest in (ObliqueForestClassifier, ObliqueForestRegressor)],
+        [tree(max_depth=2) for tree in (ObliqueTreeClassifier, ObliqueTreeRegressor)]
+        + [forest(n_estimators=2, max_depth=3) for forest in (ObliqueForestClassifier, ObliqueForestRegressor)],
         expected_failed_checks=expected_to_fail,
     )
 

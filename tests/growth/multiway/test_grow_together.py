@@ -44,7 +44,7 @@ def small_pieces(monkeypatch):
 def test_threads_change_no_bit(name):
     target = y + X[:, 1].round(1) if name == "numbers" else y
     target = np.nan_to_num(target)
-    one, *others = (check(LEARNERS[name](j).fit(X, target).trees_, 6) for j in (1, 2, 3, 8))
+    one, *others = (check(LEARNERS[name](j).fit(X, target).trees_, 6) for j in ((1, 2, 3, 8) if COMPILED else (1, 3)))
     assert one.n_nodes > 6
     for trees in others:
         assert same_trees(one, trees)

@@ -85,9 +85,9 @@ def test_neither_threads_nor_the_order_of_rows_change_a_bit(search, monkeypatch)
 
 @pytest.mark.parametrize("search", compiled_where(SEARCHES, ["soft_entropy", "random"]))
 def test_max_terms_limits_what_a_test_combines(search):
-    X, y, _ = slanted(150 if COMPILED else 60, n_columns=5)
+    X, y, _ = slanted(150 if COMPILED else 40, n_columns=5)
     for most in (2, 3):
-        trees = fit(Sample(X, y, None), search, max_terms=most, max_depth=3).trees_
+        trees = fit(Sample(X, y, None), search, max_terms=most, max_depth=3 if COMPILED else 2).trees_
         assert trees.has_sums
         assert np.diff(trees.linear.start).max() <= most
 
