@@ -59,27 +59,33 @@ def persisted(client, arrays, n_parts, *, uneven=False):
 
 
 def hashes(options):
-    n = 2_000 if options.quick else 100_000
+    n = options.rows or (2_000 if options.quick else 100_000)
+    rng = np.random.default_rng(0)
     X, y, *_ = H(n)
     X = X.copy()
-    X[np.random.default_rng(0).random(X.shape) < 0.02] = np.nan
-    weight = np.random.default_rng(1).integers(0, 3, n).astype(float)
+    number = np.nan_to_num(X[:, 0].astype(float)) + y
+    X[:, 27] = rng.integers(0, 40, n)
+    X[rng.random(X.shape) < 0.02] = np.nan
+    weight = rng.integers(0, 3, n).astype(float)
+    levels = {"categorical_features": [27]}
     jobs = {
-        "classes, missing": ("RandomForestClassifier", y, None, True),
-        "classes, missing, weights": ("RandomForestClassifier", y, weight, True),
-        "numbers, weights": ("RandomForestRegressor", X[:, 1].astype(float) * 0 + y, weight, False),
+        "classes, missing": ("RandomForestClassifier", {}, y, None),
+        "classes, missing, weights, categories": ("RandomForestClassifier", levels, y, weight),
+        "numbers, missing, weights, categories": ("RandomForestRegressor", levels, number, weight),
+        "classes, drawn thresholds": ("ExtraTreesClassifier", {}, y, None),
     }
-    for name, (kind, target, own, in_parts) in jobs.items():
-        local = getattr(dtnumba, kind)(8, random_state=0, max_depth=12).fit(X, target, own)
-        for n_workers in (1, 2, 3, 5):
-            cluster, client = cluster_of(n_workers)
-            with cluster, client:
-                lazy = persisted(client, [X, target] + ([] if own is None else [own]), 7, uneven=True)
-                for strategy in ("replicate", "partition") if in_parts else ("replicate",):
-                    model = getattr(dtnumba.dask, kind)(8, random_state=0, max_depth=12, strategy=strategy)
+    shared = {"n_estimators": 4 if options.quick else 8, "random_state": 0, "max_depth": 12, "max_bins": 255}
+    found = {name: getattr(dtnumba, kind)(**shared, **params).fit(X, *[one for one in rest if one is not None])
+             for name, (kind, params, *rest) in jobs.items()}  # fmt: skip
+    for n_workers in (1, 2, 3, 5):
+        cluster, client = cluster_of(n_workers)
+        with cluster, client:
+            for name, (kind, params, *rest) in jobs.items():
+                lazy = persisted(client, [X, *[one for one in rest if one is not None]], 7, uneven=True)
+                for strategy in ("replicate", "partition"):
+                    model = getattr(dtnumba.dask, kind)(**shared, **params, strategy=strategy)
                     model.fit(*lazy, client=client)
-                    same = digest(model.trees_) == digest(local.trees_)
-                    verdict = "equal" if same else "NOT EQUAL"
+                    verdict = "equal" if digest(model.trees_) == digest(found[name].trees_) else "NOT EQUAL"
                     print(f"| {name}, {n_workers} workers, {strategy} | {verdict} |", flush=True)
 
 
@@ -136,7 +142,7 @@ def received(dask_worker):
 
 
 def sent(options):
-    n = 20_000 if options.quick else 400_000
+    n = options.rows or (20_000 if options.quick else 400_000)
     X, y, *_ = H(n)
     for n_workers in (2, 4):
         cluster, client = cluster_of(n_workers)
@@ -148,8 +154,9 @@ def sent(options):
                 model.fit(*lazy, client=client)
                 time.sleep(0.5)
                 measured = sum(client.run(received).values()) - before
+                told = model.sent_bytes_
                 print(f"| received by {n_workers} workers, {strategy}, depth {depth} | {measured / 1e6:.1f} MB | "
-                      f"{bytes_of(model.trees_) / 1e6:.1f} MB of trees |", flush=True)  # fmt: skip
+                      f"formula {told / 1e6:.1f} MB, {measured / told:.2f}x |", flush=True)  # fmt: skip
 
 
 def peak(dask_worker):
@@ -169,6 +176,7 @@ def memory(options):
     from dask import delayed
 
     n, n_parts = (40_000, 8) if options.quick else (20_000_000, 200)
+    n = options.rows or n
     cluster, client = cluster_of(4)
     with cluster, client:
         parts = [delayed(part_of_rows)(seed, n // n_parts) for seed in range(n_parts)]
@@ -208,6 +216,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("jobs", nargs="*", default=list(JOBS), choices=[*JOBS, []])
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rows", type=int, help="of hashes, sent and memory")
     given = parser.parse_args()
     for job in given.jobs:
         JOBS[job](given)
