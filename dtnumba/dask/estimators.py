@@ -13,6 +13,7 @@ from dtnumba.dask.checks import check_collections
 from dtnumba.dask.columns import Sealed
 from dtnumba.dask.fitting import cells_of_all, one_of, read_rows, reads_codes_alone
 from dtnumba.dask.in_parts import BYTE_LEVELS, Threads, most_levels, obstacle
+from dtnumba.dask.parts import tree_facts_of
 from dtnumba.dask.reading import parts_of
 from dtnumba.dask.replicate import (
     bags_of,
@@ -34,6 +35,7 @@ from dtnumba.estimators.bases.forest import raise_failure
 from dtnumba.estimators.bases.parameters import one_of as one_among
 from dtnumba.estimators.bases.parameters import parameter, redeclared
 from dtnumba.prediction.forest_view import ForestView
+from dtnumba.prediction.tree_view import TreeView
 from dtnumba.runtime.cluster import check_versions, client_of
 from dtnumba.runtime.progress import Monitor
 from dtnumba.tables.binned_table import read_features
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from dtnumba.trees.layout import Trees
 
 STRATEGY = one_among("auto", "replicate", "partition")
-_ONE_TREE = one_among("auto", "replicate")  # of one tree
+_ONE_TREE = one_among("auto", "replicate")  # of one tree of numbers, whose inner nodes are described by their rows
 _OWN = ("strategy",)
 _BLOCKS_A_THREAD = 4  # of trees: what is lost with a worker, or at the end of the time, is no more than a block
 _LARGE = 1 << 62  # a size that no monitor takes for small
@@ -62,8 +64,8 @@ class OnCluster:
     strategy : "auto", "replicate" or "partition"
         "replicate": every worker gathers the codes of all rows, a byte a value, and grows its share of the trees.
         "partition": rows stay where they are; the sums of what every worker tells of its rows split the large nodes,
-        and the rows of small ones are brought together. For forests. "auto": the first where it fits into the workers'
-        memory.
+        and the rows of small ones are brought together. For forests, and for one tree of classes. "auto": the first
+        where it fits into the workers' memory.
 
     Attributes
     ----------
@@ -294,8 +296,19 @@ class _Growth:
         return self.model._told_importances(found, monitor)  # type: ignore[no-any-return]
 
 
+def _tree_in_parts(tasks: Tasks, rows: RowsInParts, parts: Threads, monitor: Monitor) -> dict[str, Any]:
+    """Return what a model of one tree learns, whose rows stay where they are."""
+    facts = tasks.send(tree_facts_of, parts.whole, name="facts")
+    found = parts.trees(0, 1)[1]
+    raise_failure(monitor)
+    if not found:
+        raise monitor.error or TimeoutError("the work was stopped before the tree was grown")
+    learned: dict[str, Any] = tasks.client.gather(facts)
+    return learned | {"tree_": TreeView(found[0], rows.columns.n_features, rows.columns.target.sizes)}
+
+
 class TreeOnCluster(OnCluster):
-    """One tree, grown by one worker."""
+    """One tree, grown by one worker, or by all where rows stay where they are."""
 
     def fit(
         self,
@@ -334,7 +347,10 @@ class TreeOnCluster(OnCluster):
         with Tasks(client) as tasks:
             given = X, y, sample_weight
             rows, replica, learned = self._read_on(tasks, given, (X_val, y_val), model._seed(), monitor)
-            (found,) = tasks.all_results([tasks.send(one_tree, replica, name="tree")], monitor)
+            if isinstance(replica, Threads):
+                found = _tree_in_parts(tasks, rows, replica, monitor)
+            else:
+                (found,) = tasks.all_results([tasks.send(one_tree, replica, name="tree")], monitor)
         model._learn(rows.columns, **found, **learned)
         return self
 
@@ -381,7 +397,7 @@ class DecisionTreeClassifier(TreeOnCluster, decision_tree.DecisionTreeClassifier
     """A tree for classes, of rows on a Dask cluster; the bits of ``dtnumba.DecisionTreeClassifier(max_bins=255)``."""
 
     max_bins: int | None = redeclared("max_bins", 255)
-    strategy: str = parameter("auto", _ONE_TREE)
+    strategy: str = parameter("auto", STRATEGY)
     _local: ClassVar[Any] = decision_tree.DecisionTreeClassifier
 
 

@@ -21,7 +21,17 @@ from dtnumba.dask.partition import (
     picked,
     put_together,
 )
-from dtnumba.dask.parts import drawing_of, part_of, plan_without_rows, room_for, share_of, whole_of, written
+from dtnumba.dask.parts import (
+    as_fitted,
+    decisions_of,
+    drawing_of,
+    part_of,
+    plan_without_rows,
+    room_for,
+    share_of,
+    whole_of,
+    written,
+)
 from dtnumba.dask.strategy import GATHERED_BYTES, LIST_BYTES, LISTS_BYTES
 from dtnumba.estimators.bases.parameters import features_drawn
 from dtnumba.growth.targets.contract import MOST_KEPT
@@ -40,20 +50,22 @@ BYTE_LEVELS = 255  # of a category whose codes take a byte each, as those of num
 
 def obstacle(model: Any, rows: RowsInParts) -> str:
     """Return what a forest asks for that this way of growing does not offer; empty where there is nothing."""
-    columns = rows.columns
-    if not hasattr(model, "_tree_class"):
-        return "a single tree"
+    columns, is_one = rows.columns, not hasattr(model, "_tree_class")
+    splitter = model.splitter if is_one else model._tree_class.splitter
     has_levels = columns.nominal is not None and bool(columns.nominal.any())
     asked = {
         f"categories of more than {BYTE_LEVELS} levels": most_levels(columns) > BYTE_LEVELS,
         "very many classes": columns.target.kind == "classes" and columns.target.width > MOST_KEPT,
         "criterion='absolute_error'": model.criterion == "absolute_error",
-        "random thresholds beside categories": has_levels and model._tree_class.splitter != "best",
+        "random thresholds beside categories": has_levels and splitter != "best",
+        "one tree of numbers": is_one and columns.target.kind != "classes",
+        f"one tree with max_features={model.max_features!r}": is_one
+        and features_drawn(model.max_features, columns.n_features) < columns.n_features,
         "max_leaf_nodes": model.max_leaf_nodes is not None,
         "monotonic_cst": model.monotonic_cst is not None,
         "interaction_cst": model.interaction_cst is not None,
         "min_significance": model.min_significance is not None,
-        f"importance={model.importance!r}": model.importance != "impurity",
+        f"importance={getattr(model, 'importance', None)!r}": getattr(model, "importance", "impurity") != "impurity",
         "a criterion of one's own": not isinstance(model.criterion, str),
     }
     return ", ".join(name for name, is_asked in asked.items() if is_asked)
@@ -93,6 +105,7 @@ class Threads:
         self.sent = Sent(0, 0, 0)
         self.whole = tasks.send(whole_of, rows.model, rows.sealed, rows.edges, rows.target, name="whole")
         self.plan = tasks.send(plan_without_rows, self.whole, name="plan")
+        self.decisions = tasks.send(decisions_of, self.whole, name="decisions")
         self._take(*self._deal(threads))
 
     def _deal(self, threads: Sequence[str]) -> tuple[list[str], list[list[int]]]:
@@ -248,8 +261,9 @@ class _Block:
                 passed += packages
                 args = plan, self.known, place, group, are_leaves
                 grown.append(self.tasks.send(grown_below, *args, *packages, worker=worker))
-            trees.append(self.tasks.send(put_together, self.parts.plan, self.known, place, *grown, name="tree"))
-            passed += grown
+            whole = self.tasks.send(put_together, self.parts.plan, self.known, place, *grown, name="whole-tree")
+            trees.append(self.tasks.send(as_fitted, self.parts.rows.model, self.parts.decisions, whole, name="tree"))
+            passed += [*grown, whole]
         self.tasks.forget([*passed, *self.results, self.known, self.done])
         return trees
 

@@ -15,6 +15,7 @@ from dtnumba.dask.codes import complete_bins
 from dtnumba.growth.binary.grow_in_parallel import numbers_of
 from dtnumba.growth.forest.bootstrap_rows import Balanced, Bootstrap, Everything
 from dtnumba.growth.forest.parts import DrawPart
+from dtnumba.growth.forest.plan import Draws, plan_forest
 from dtnumba.runtime.tasks import launch_beside
 from dtnumba.tables.binned_table import BinnedTable
 from dtnumba.tables.bins import code_dtype
@@ -75,9 +76,37 @@ class Whole:
         with self._lock:
             if self._made is None:
                 data = model._read(table, outcome, weight)
-                plan = model.plan_of(data, model.row_weights(data.outcome, data.weight, data.class_costs))
-                self._made = data, plan
+                own = model.row_weights(data.outcome, data.weight, data.class_costs)
+                self._made = data, model.plan_of(data, own) if hasattr(model, "plan_of") else _plan_of_one(model, data)
             return self._made
+
+
+def _plan_of_one(model: Any, data: Any) -> Any:
+    """Return the plan of one tree: that of a forest without draws."""
+    weights, own = model._weights(data), model.row_weights(data.outcome, data.weight, data.class_costs)
+    criterion, settings = model._policy(data, weights.total, 1.0, None)
+    draws = Draws(False, True, None, False, 1)
+    return plan_forest(data.table, data.outcome, own, criterion, draws, settings)
+
+
+def decisions_of(whole: Whole) -> Any:
+    """Return what a fit decides of all rows, without them."""
+    no_rows = {"table": None, "outcome": None, "given": (None, None, None), "weight": None, "pruner_weight": None}
+    return whole.read()[0]._replace(**no_rows)
+
+
+def tree_facts_of(whole: Whole) -> dict[str, Any]:
+    """Return what a model of one tree learns beside the tree."""
+    data, plan = whole.read()
+    return whole.model._learned_from(data.outcome, data.class_costs) | {"max_features_": plan.settings.n_drawn}
+
+
+def as_fitted(model: Any, decisions: Any, trees: Any) -> Any:
+    """Return trees with true priors and pruned, as parameters say that read the trees alone."""
+    estimator = model.content
+    trees = estimator._finished(decisions, trees, None, 1)
+    is_one = not hasattr(estimator, "plan_of")
+    return trees._replace(n_samples=trees.n_samples.astype(np.int64)) if is_one else trees
 
 
 def whole_of(model: Any, columns: Any, edges: Any, target: tuple[Any, Any]) -> Whole:

@@ -26,7 +26,17 @@ from dtnumba.dask.partition import (
     picked,
     put_together,
 )
-from dtnumba.dask.parts import drawing_of, part_of, plan_without_rows, room_for, share_of, whole_of, written
+from dtnumba.dask.parts import (
+    as_fitted,
+    decisions_of,
+    drawing_of,
+    part_of,
+    plan_without_rows,
+    room_for,
+    share_of,
+    whole_of,
+    written,
+)
 from dtnumba.trees.layout import joined
 
 
@@ -61,7 +71,7 @@ def grown_in_parts(model, X, y, weight, ends, threads, prices):
             places = [(int(starts[k]), int(starts[k + 1])) for k in own]
             part = part_of(plan, drawing, share_of(whole, places), places, room)
             parts.append(pickle.loads(pickle.dumps(part)))  # noqa: S301  our own
-    state = begin_trees(plan, 0, model.n_estimators, prices)
+    state = begin_trees(plan, 0, getattr(model, "n_estimators", 1), prices)
     results = [begun(part, state[1]) for part in parts]
     while True:
         state = picked(state, functools.reduce(added, [told for _, told in results]))
@@ -79,7 +89,7 @@ def grown_in_parts(model, X, y, weight, ends, threads, prices):
                 package(part, rows, place, group, are_leaves) for part, (rows, _) in zip(parts, results, strict=True)
             ]
             grown.append(grown_below(plan, state, place, group, are_leaves, *sent))
-        trees.append(put_together(plan, state, place, *grown))
+        trees.append(as_fitted(sealed, decisions_of(whole), put_together(plan, state, place, *grown)))
     return joined(trees)
 
 
@@ -90,6 +100,9 @@ PARAMS = [
     {"bootstrap": False, "min_samples_split": 30},
     {"max_depth": 4, "max_samples": 0.5, "replace": False},
     {"min_weight_fraction_leaf": 0.05, "min_impurity_decrease": 0.001},
+    {"ccp_alpha": 0.004, "max_features": None},
+    {"costs": "more", "bootstrap": False, "max_depth": 5},
+    {"priors": "even", "max_depth": 5},
 ]
 
 
@@ -111,9 +124,18 @@ def test_any_cut_gives_the_trees_of_all_rows(seed, params, n_classes, is_weighte
     X[rng.random(X.shape) < 0.05] = np.nan
     y = (np.nan_to_num(X[:, 0]) > 0) + rng.integers(0, n_classes - 1, 300)
     weight = rng.integers(0, 5, 300) / 2 if is_weighted else None
+    if "costs" in params:
+        params = params | {"costs": (1.0 + np.arange(n_classes**2).reshape(n_classes, -1)) * (1 - np.eye(n_classes))}
+    if "priors" in params:
+        params = params | {"priors": np.full(n_classes, 1.0 / n_classes)}
     model = dtnumba.RandomForestClassifier(2, random_state=seed, n_jobs=1, **params)
     trees = grown_in_parts(model, X, y, weight, ends, threads, prices)
     assert same_trees(trees, model.fit(X, y, weight).trees_)
+    if not params.get("bootstrap", True) or "ccp_alpha" in params:
+        params = {name: value for name, value in params.items() if name not in ("bootstrap", "max_features")}
+        model = dtnumba.DecisionTreeClassifier(max_bins=255, random_state=seed, **params)
+        trees = grown_in_parts(model, X, y, weight, ends, threads, prices)
+        assert same_trees(trees, model.fit(X, y, weight).trees_)
 
 
 NUMBERS = [
@@ -245,6 +267,22 @@ def test_a_forest_grows_in_parts_on_a_cluster(client, monkeypatch, kind):
     if params["oob_score"]:
         answers = "oob_prediction_" if kind == "numbers" else "oob_decision_function_"
         assert np.array_equal(getattr(model, answers), getattr(local, answers), equal_nan=True)
+
+
+def test_one_tree_grows_in_parts_on_a_cluster(client):
+    arrays = pytest.importorskip("dask.array")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 4))
+    y = np.array(["no", "yes"])[(X[:, 0] * X[:, 1] + rng.normal(size=2000) > 0) + 0]
+    params = {"max_bins": 64, "ccp_alpha": 0.001}
+    model = dtnumba.dask.DecisionTreeClassifier(**params, strategy="partition")
+    model.fit(arrays.from_array(X, chunks=(700, 4)), arrays.from_array(y, chunks=700), client=client)
+    local = dtnumba.DecisionTreeClassifier(**params).fit(X, y)
+    assert model.strategy_ == "partition"
+    assert same_trees(model.trees_, local.trees_)
+    assert (model.predict(X) == local.predict(X)).all()
+    with pytest.raises(ValueError, match="does not offer one tree with max_features=2"):
+        model.set_params(max_features=2).fit(arrays.from_array(X, chunks=(700, 4)), y, client=client)
 
 
 def test_what_rows_in_parts_do_not_offer_is_named(client):
