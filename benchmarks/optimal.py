@@ -1,11 +1,12 @@
 """Known optimal trees are reached and proven: how long that takes, beside STreeD and ConTree.
 
-usage: python benchmarks/optimal.py ORACLES DATA [--peers PYTHON] [--only TEXT] [--limit SECONDS]
+usage: python benchmarks/optimal.py ORACLES DATA [--peers PYTHON] [--only TEXT] [--part K/N] [--limit SECONDS]
 
 ORACLES holds ``optimal_shared.json`` (columns of 0 and 1) and ``contree_shared.json`` (numbers), which say what others
 have proven; DATA the tables that they name, with ``dtdata.py`` to read them and ``contree/contree.npz``. PYTHON is one
 that has ``pystreed`` and ``pycontree``; without it only our times are shown. Times are of the processor, on one thread,
-of ``fit``, once everything is compiled.
+of ``fit``, once everything is compiled. TEXT is part of "table kind depth", such as "classes 4"; K/N takes every Nth
+job from the Kth on, and sums of logarithms make one geometric mean of several parts.
 """
 
 import argparse
@@ -73,6 +74,23 @@ def jobs_of_bits(oracles, dtdata, folder):
             loss = found.get("sse", found.get("errors"))
             loss += cost * root * (found["leaves"] - 1)
             yield name, X, y, kind, depth, least, nodes, cost, loss, found["proven"]
+    yield "adult", *adult_of_bits(dtdata, folder), "priced", 4, 1, None, 0.001, None, True
+
+
+def adult_of_bits(dtdata, folder, n_columns=30):
+    """Return adult in columns of 0 and 1: numbers cut at fifths of the rows, then the commonest levels."""
+    X, y, _, nominal = dtdata.matrix(folder, "adult")
+    columns, levels = [], []
+    for j, column in enumerate(X.T):
+        known = column[~np.isnan(column)]
+        if nominal[j]:
+            values, counts = np.unique(known, return_counts=True)
+            levels += [(-count, j, value) for value, count in zip(values, counts, strict=True)]
+        else:
+            cuts = np.unique(np.quantile(known, (0.2, 0.4, 0.6, 0.8), method="lower"))
+            columns += [column > cut for cut in cuts if (known > cut).any()]
+    columns += [X[:, j] == value for _, j, value in sorted(levels)[: n_columns - len(columns)]]
+    return np.column_stack(columns).astype(np.uint8), np.unique(y, return_inverse=True)[1]
 
 
 def jobs_of_numbers(oracles, dtdata, folder, everything):
@@ -126,6 +144,7 @@ def run():
     parser.add_argument("data")
     parser.add_argument("--peers")
     parser.add_argument("--only", default="")
+    parser.add_argument("--part", default="1/1")
     parser.add_argument("--limit", type=float, default=20.0)
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
@@ -136,9 +155,9 @@ def run():
     print("| table | depth | leaf, tests, price | known | found | proven | s | peer s |\n" + "|---" * 8 + "|")
     jobs = [*jobs_of_bits(options.oracles, dtdata, options.data)]
     jobs += jobs_of_numbers(options.oracles, dtdata, options.data, options.all)
-    for name, X, y, kind, depth, least, nodes, cost, known, is_proven in jobs:
-        if options.only not in f"{name} {kind} {depth}":
-            continue
+    jobs = [job for job in jobs if options.only in f"{job[0]} {job[3]} {job[4]}"]
+    part, n_parts = map(int, options.part.split("/"))
+    for name, X, y, kind, depth, least, nodes, cost, known, is_proven in jobs[part - 1 :: n_parts]:
         what = kind, depth, least, nodes, cost
         few = sum(len(np.unique(column)) - 1 for column in X.T) <= 400  # which are searched as columns of 0 and 1
         shape = kind, min(len(np.unique(y)), 3), len(np.unique(X)) > 2, few
@@ -163,8 +182,9 @@ def run():
         if peer is not None:
             ratios.setdefault((kind, depth), []).append((seconds, peer))
     for (kind, depth), times in sorted(ratios.items()):
-        mean = math.exp(np.mean([math.log(max(a, 1e-5) / max(b, 1e-5)) for a, b in times]))
-        print(f"{kind}, depth {depth}: {len(times)} jobs, {mean:.3f} of the peer's time (geometric mean)")
+        logs = [math.log(max(a, 1e-5) / max(b, 1e-5)) for a, b in times]
+        mean = math.exp(np.mean(logs))
+        print(f"{kind}, depth {depth}: {len(times)} jobs, {mean:.3f} of the peer's time (logarithms: {sum(logs):.2f})")
     print(f"{failed} not reached or not proven")
 
 

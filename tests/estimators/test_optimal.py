@@ -231,6 +231,35 @@ def test_no_pruned_tree_has_a_lower_bound_on_its_error(seed):
     assert best.risk_bound() == pytest.approx(best.objective_, rel=1e-12)
 
 
+def papayas():
+    """Return papayas by colour, a category, and softness: tasty where they are of a good colour and soft enough."""
+    colour, soft = np.repeat(np.arange(5.0), 40), np.tile(np.arange(40) % 10 / 10, 5)
+    return np.column_stack([colour, soft]), (colour >= 3) & (soft > 0.3) & (soft < 0.8), [0]
+
+
+def exclusive_ors():
+    """Return two columns of which one alone says nothing, and one that says a little."""
+    X = np.array([[a, b, (a != b) or k % 3 == 0] for a in (0.0, 1.0) for b in (0.0, 1.0) for k in range(60)])
+    return X, X[:, 0] != X[:, 1], None
+
+
+@interpreted_only
+@pytest.mark.parametrize("example", [papayas, exclusive_ors])
+def test_the_bound_of_every_pruned_greedy_tree_is_no_less(example):
+    """Equation 18.1 of Shalev-Shwartz & Ben-David (2014), minimised."""
+    X, y, nominal = example()
+    best = OptimalTreeClassifier(objective="bound", max_depth=3, categorical_features=nominal).fit(X, y)
+    assert best.is_optimal_
+    assert best.loss_ == 0
+    for criterion in ("gini", "entropy", "error"):
+        greedy = DecisionTreeClassifier(criterion=criterion, max_depth=3, categorical_features=nominal, random_state=0)
+        bounds = [greedy.set_params(prune="bound").fit(X, y).risk_bound()]
+        greedy.set_params(prune=None)
+        alphas = greedy.cost_complexity_pruning_path(X, y).ccp_alphas
+        bounds += [greedy.set_params(ccp_alpha=alpha).fit(X, y).risk_bound() for alpha in alphas]
+        assert best.objective_ <= min(bounds) + 1e-12
+
+
 def test_a_path_of_complexities_falls_in_size(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 4, (60, 3)), rng.integers(0, 2, 60)
