@@ -157,12 +157,12 @@ class BitEngine(Engine):
         values, worst, groups = goal.values, _NOTHING, None
         counts = values.max(axis=1)
         if (np.count_nonzero(values, axis=1) <= 1).all() and (values >= 0).all():
-            pairs, group = np.unique(np.column_stack([values.argmax(axis=1), counts]), axis=0, return_inverse=True)
-            if len(pairs) <= FEW_GROUPS:
-                groups = group.ravel(), pairs[:, 0], pairs[:, 1]
+            group, which, count = _grouped(values.argmax(axis=1), counts)
+            if len(which) <= FEW_GROUPS:
+                groups = group, which, count
                 if rule.least == 1 and len(goal.worst):
-                    worst = np.zeros(len(pairs), np.int64)
-                    worst[group.ravel()] = goal.worst
+                    worst = np.zeros(len(which), np.int64)
+                    worst[group] = goal.worst
         if groups is None and rule.least == 1:
             bits, values, _, _ = _merged(bits, values, np.zeros(0, np.int64), None)
         self.n_columns, self.depth, self.slots, self.helper_of = len(kept), rule.depth, levels + 1, bit_helper
@@ -226,6 +226,19 @@ def _affordable(workers: int, memory: int, each: int) -> tuple[int, int]:
     """Return how many threads may help, and what memory they leave: half of it at least. A twin has its own."""
     helpers = max(0, min(workers - 1, MOST_HELPERS, memory // 2 // (2 * each + 1)))
     return helpers, memory - helpers * 2 * each
+
+
+def _grouped(
+    which: NDArray[np.int64], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return which rows are of the same sum and count: the number of each row's group, and both of each group."""
+    kinds, kind = counts[:1], np.zeros_like(counts)
+    if (counts != counts[0]).any():
+        kinds, kind = np.unique(counts, return_inverse=True)
+    names = which * len(kinds) + kind
+    present = np.bincount(names) > 0
+    found = np.flatnonzero(present)
+    return (np.cumsum(present) - 1)[names], found // len(kinds), kinds[found % len(kinds)]
 
 
 def _merged(

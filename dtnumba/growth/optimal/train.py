@@ -154,7 +154,7 @@ def made_ready(make: Callable[[], Any], *, takes_long: bool, monitor: Monitor) -
 
 def takes_long(n_columns: int, n_rows: int) -> bool:
     """Tell whether one look at all columns takes long enough to be stopped."""
-    return n_columns * n_rows * _A_LOOK > _AT_ONCE
+    return n_columns * n_rows * _A_LOOK > 2 * _AT_ONCE
 
 
 def _search(

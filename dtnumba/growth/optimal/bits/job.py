@@ -69,8 +69,10 @@ def bit_job(
     place = np.empty(n_rows, np.int64)
     place[order] = np.arange(n_rows) - first[group[order]] + 64 * start[group[order]]
     spread = np.zeros((n_columns + 1, 64 * n_words), np.uint8)
-    spread[:n_columns, place] = columns
-    spread[n_columns, place] = 1
+    for g in range(n_groups):
+        own, at = order[first[g] : first[g] + counts[g]], 64 * start[g]
+        np.take(columns, own, axis=1, out=spread[:n_columns, at : at + counts[g]], mode="clip")
+        spread[n_columns, at : at + counts[g]] = 1
     words_of = np.packbits(spread, axis=1, bitorder="little").view(np.uint64)  # (columns + 1, words)
     levels = max(rule.depth, 2)
     bits = np.zeros((levels, n_words, n_columns), np.uint64)
