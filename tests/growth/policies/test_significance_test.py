@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import early_stopping as naive_stopping
-from strategies import Sample, examples, fit, interpreted_only, same_trees, samples
+from strategies import Sample, fit, interpreted_only, same_trees, samples
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, RandomForestRegressor
 from dtnumba.trees.check import check
@@ -38,7 +38,7 @@ def test_growth_stops_at_the_first_split_that_chance_explains(params, criterion)
     classes = criterion == "gini"
     kind = {"narrow": True} if classes else {"weight": ("whole", "real"), "dtypes": (np.float64,)}
 
-    @examples(25)
+    @settings(max_examples=25)
     @given(samples(classes=classes, **kind), LEVELS)
     def check_cut(sample, level):
         found = fit(sample, criterion, min_significance=level, **params).trees_
