@@ -57,10 +57,10 @@ CASES = [
     pytest.param(
         RandomForestClassifier, {"max_depth": 1, "max_bins": None, "criterion": "entropy"}, 1, marks=interpreted_only
     ),
-    (RandomForestClassifier, {"max_depth": 4}, 2),
+    pytest.param(RandomForestClassifier, {"max_depth": 4}, 2, marks=interpreted_only),
     pytest.param(ExtraTreesClassifier, {"bootstrap": True, "max_bins": None}, 1, marks=interpreted_only),
     (RandomForestRegressor, {"max_features": 2}, 3),
-    (RandomForestRegressor, {"min_samples_leaf": 5}, 4),
+    pytest.param(RandomForestRegressor, {"min_samples_leaf": 5}, 4, marks=interpreted_only),
     (ObliqueForestClassifier, {}, 0),
     pytest.param(ObliqueForestClassifier, {"max_bins": None, "search": "lda"}, 1, marks=interpreted_only),
     pytest.param(ObliqueForestRegressor, {"max_features": 3, "min_samples_leaf": 3}, 3, marks=interpreted_only),
