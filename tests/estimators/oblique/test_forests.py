@@ -86,6 +86,7 @@ def test_a_file_holds_the_whole_forest(tmp_path):
     assert np.array_equal(again.feature_importances_, model.feature_importances_)
 
 
+@interpreted_only
 def test_numbers_on_a_plane_are_met_better_than_by_steps():
     rows = np.nan_to_num(X)
     model = ObliqueForestRegressor(max_depth=4, **FEW).fit(rows, Z)
