@@ -120,7 +120,8 @@ class OnCluster:
         n_levels = most_levels(rows.columns)
         code_bytes = 1 if n_levels <= BYTE_LEVELS else 2 if n_levels < 1 << 16 else 4
         cell_bytes = code_bytes if codes else rows.columns.dtype.itemsize
-        extent = extent_of(rows.columns, cell_bytes, parts.weighted)
+        value_bytes = rows.columns.dtype.itemsize if codes and binned is None else 0
+        extent = extent_of(rows.columns, cell_bytes, parts.weighted, value_bytes)
         rows = rows._replace(extent=extent)
         threads = client.nthreads()
         is_plain = reads_codes_alone(model, held_out)

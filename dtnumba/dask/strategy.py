@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dtnumba.tables.bins import SAMPLE_ROWS
+
 if TYPE_CHECKING:
     from dtnumba.dask.columns import PartedColumns
 
@@ -27,14 +29,15 @@ class Extent(NamedTuple):
     cell_bytes: int  # of a code, or of a value where codes do not do
     target_bytes: int  # a row
     weighted: bool
+    value_bytes: int = 0  # of a value of which codes are made; 0 where these are there already
 
 
-def extent_of(columns: PartedColumns, cell_bytes: int, weighted: bool) -> Extent:
+def extent_of(columns: PartedColumns, cell_bytes: int, weighted: bool, value_bytes: int) -> Extent:
     """Return the extent of the rows of a fit."""
     target, sizes = columns.target, columns.target.sizes
     is_narrow = target.kind == "classes" and max(sizes) <= 256
     bytes_a_target = 1 if is_narrow else 4 if target.kind == "classes" else 16  # a number, and its integer
-    return Extent(columns.n_rows, columns.n_features, cell_bytes, bytes_a_target * len(sizes), weighted)
+    return Extent(columns.n_rows, columns.n_features, cell_bytes, bytes_a_target * len(sizes), weighted, value_bytes)
 
 
 def row_bytes(extent: Extent) -> int:
@@ -64,7 +67,13 @@ def bytes_replicate(extent: Extent, n_workers: int, tree_bytes: int) -> int:
 
     """
     rows = extent.n_rows * row_bytes(extent)
-    return int(rows * (n_workers - 1) / n_workers + rows * (n_workers - 1) + tree_bytes)
+    away = (n_workers - 1) / n_workers
+    return int(away * (rows + sample_bytes(extent)) + rows * (n_workers - 1) + tree_bytes)
+
+
+def sample_bytes(extent: Extent) -> int:
+    """Return the bytes of the rows that edges are made from, which come to one place."""
+    return min(extent.n_rows, SAMPLE_ROWS) * extent.n_features * extent.value_bytes
 
 
 # Of a node, from where it was grown to where its tree is put together, beside its sums.
@@ -107,7 +116,7 @@ def bytes_partition(extent: Extent, n_workers: int, grown: GrownInParts, *, bins
     tables = grown.tables * bins * sums * 8 * (n_workers - 1)
     rows = grown.gathered * gathered_bytes(extent) + grown.leaves * (1 + extent.target_bytes)
     nodes = grown.nodes * (NODE_BYTES + 16 * max(2, sums))
-    return int(tables + away * (rows + nodes + 2 * extent.n_rows * target))
+    return int(tables + away * (rows + nodes + 2 * extent.n_rows * target + sample_bytes(extent)))
 
 
 def gathered_bytes(extent: Extent) -> int:

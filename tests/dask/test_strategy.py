@@ -16,6 +16,7 @@ from dtnumba.dask.strategy import (
     replica_bytes,
     row_bytes,
     said,
+    sample_bytes,
 )
 
 
@@ -29,6 +30,9 @@ def test_bytes_sent_are_the_rows_to_each_worker_once_and_the_trees():
     extent = Extent(1000, 10, 2, 8, weighted=False)
     assert bytes_replicate(extent, 1, 500) == 500
     assert bytes_replicate(extent, 4, 500) == 28_000 * 3 // 4 + 28_000 * 3 + 500
+    read = extent._replace(value_bytes=4)
+    assert bytes_replicate(read, 4, 500) - bytes_replicate(extent, 4, 500) == 40_000 * 3 // 4
+    assert sample_bytes(read._replace(n_rows=10**9)) == 200_000 * 40
 
 
 LARGE = Extent(10**9, 100, 1, 1, weighted=False)
