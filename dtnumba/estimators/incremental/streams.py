@@ -12,6 +12,7 @@ from dtnumba.estimators.incremental.stream_predictor import StreamPredictor, as_
 from dtnumba.growth.hoeffding.stored_stream import of_stored, stored
 from dtnumba.growth.hoeffding.stream_tree import WAYS, StreamOptions, StreamTree
 from dtnumba.prediction.tree_view import TreeView
+from dtnumba.runtime.tasks import n_workers
 from dtnumba.tables.cells import values_of
 from dtnumba.tables.labels import read_labels, warn_of_column
 
@@ -124,7 +125,7 @@ def stream_shares(model: Any, table: Table) -> NDArray[np.float64]:
     assert table.cells is not None
     values = as_met(np.array(values_of(table.cells), np.float64), held.met()[0].places)
     shares = np.empty((len(values), len(order)))
-    shares[:, order] = stream.shares(values)
+    shares[:, order] = stream.shares(values, n_workers(model.n_jobs))
     return shares
 
 

@@ -22,7 +22,7 @@ from dtnumba.runtime.instructions.bits import largest
 from dtnumba.runtime.kernels import inline, kernel
 
 SAY_MAJORITY, SAY_BAYES, SAY_ADAPTIVE = 0, 1, 2
-_LEAST_VARIANCE = 1e-12
+LEAST_VARIANCE = 1e-12
 
 
 @inline
@@ -66,7 +66,7 @@ def bayes(stream, node, row, out):
                     stream.moments[slot, place, k, 2],
                 )
                 if weight > 1.0:
-                    variance = max(squares / (weight - 1.0), _LEAST_VARIANCE)
+                    variance = max(squares / (weight - 1.0), LEAST_VARIANCE)
                     out[k] -= 0.5 * (math.log(variance) + (value - mean) * (value - mean) / variance)
             elif value < columns.n_levels[c]:
                 seen = 0.0
@@ -82,14 +82,21 @@ def shares(stream, node, row, way, out):
     total, sums = 0.0, stream.sums[node]
     if says_bayes(stream, node, way):
         bayes(stream, node, row, out)
-        top = out[largest(out)]
-        for k in range(len(out)):
-            out[k] = math.exp(out[k] - top)
-            total += out[k]
+        shares_of_logs(out)
     else:
         for k in range(len(out)):
-            out[k] = sums[k]
             total += sums[k]
+        for k in range(len(out)):
+            out[k] = sums[k] / total if total > 0.0 else 1.0 / len(out)
+
+
+@inline
+def shares_of_logs(out):
+    """Write the shares of the numbers whose logarithms stand there."""
+    top, total = out[largest(out)], 0.0
+    for k in range(len(out)):
+        out[k] = math.exp(out[k] - top)
+        total += out[k]
     for k in range(len(out)):
         out[k] = out[k] / total if total > 0.0 else 1.0 / len(out)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.growth.hoeffding import stream as st
-from dtnumba.growth.hoeffding.answer import SAY_ADAPTIVE, SAY_BAYES, SAY_MAJORITY, answer_rows
+from dtnumba.growth.hoeffding.answer import SAY_ADAPTIVE, SAY_BAYES, SAY_MAJORITY
+from dtnumba.growth.hoeffding.answer_many import answer_many
 from dtnumba.growth.hoeffding.drift import Windows
 from dtnumba.growth.hoeffding.learn import Learning, learn_rows
 from dtnumba.growth.hoeffding.stream import Stream, bytes_of_node, bytes_of_slot
@@ -128,10 +129,10 @@ class StreamTree:
         self.n_seen += n
         return errors
 
-    def shares(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shares(self, X: NDArray[np.float64], workers: int = 1) -> NDArray[np.float64]:
         """Return the share of each class, in the order in which classes were met, that the tree gives rows."""
         out = np.empty((len(X), self.n_classes))
-        answer_rows(self.stream, X, WAYS[self.options.answers], out)
+        answer_many(self.stream, X, WAYS[self.options.answers], out, workers)
         return out
 
     def bayes_leaves(self) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 import copy
 import os
 import pickle
+import tempfile
 from contextlib import contextmanager
 
 import numpy as np
@@ -84,6 +85,11 @@ class Program:
             self.model.forget(self.X[rows], self.y[rows])
         self.held = self.model.ids_.tolist()
 
+    def through_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.model.save(f"{folder}/model")
+            self.model = load(f"{folder}/model")
+
     def check(self):
         held = np.array(self.held)
         assert self.model.ids_.tolist() == self.held
@@ -94,7 +100,9 @@ class Program:
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("add"), st.integers(1, 12)),
+        st.tuples(st.just("add"), st.integers(1, 12)),
         st.tuples(st.sampled_from(["ids", "values"]), st.lists(st.integers(0, 200), min_size=1, max_size=5)),
+        st.tuples(st.just("file"), st.none()),
     ),
     min_size=3,
     max_size=9,
@@ -134,7 +142,10 @@ def run(model, data, seed, kind, weight, n_classes):
     with everything_is_large():
         program.add(int(rng.integers(2, 40)))
         for action, what in data.draw(STEPS):
-            program.add(what) if action == "add" else program.forget(what, action)
+            if action == "file":
+                program.through_a_file()
+            else:
+                program.add(what) if action == "add" else program.forget(what, action)
             if model.restructure == "eager" or rng.random() < 0.4:
                 program.check()
         program.check()

@@ -12,7 +12,7 @@ from strategies import examples, same_trees
 
 from dtnumba import IncrementalTreeClassifier, IncrementalTreeRegressor
 from dtnumba.criteria.contract import resolve_criterion
-from dtnumba.growth.hoeffding import stream_tree
+from dtnumba.growth.hoeffding import answer_many, stream_tree
 from dtnumba.growth.hoeffding.best_tests import hoeffding_bound
 from dtnumba.growth.hoeffding.drift import Windows, see_loss
 from dtnumba.growth.hoeffding.points import see_value
@@ -235,3 +235,21 @@ def test_drift_is_shown_and_nothing_is_done_about_it():
     assert ignored.drifts_.tolist() == []
     with pytest.raises(AttributeError, match="drifts_"):
         IncrementalTreeClassifier().partial_fit(X[:50], y[:50]).drifts_  # noqa: B018
+
+
+@pytest.mark.parametrize("answers", ["naive_bayes", "adaptive"])
+def test_many_rows_are_answered_as_few_are(answers, monkeypatch):
+    rng = np.random.default_rng(7)
+    X, _ = stream(4000)
+    y = (X[:, :3].sum(axis=1) + 0.3 * rng.normal(size=4000) > 1.5).astype(float)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    options = StreamOptions(delta=0.2, answers=answers)
+    tree = StreamTree(np.array([0, 0, 0, 3]), 3, resolve_criterion("gini", "classes", 1.0), options)
+    tree.learn(X, np.where(np.arange(4000) == 7, 2.0, y), None)  # of one class there is one row
+    few = np.concatenate([tree.shares(X[first : first + 40]) for first in range(0, 4000, 40)])
+    with monkeypatch.context() as patch:
+        patch.setattr(answer_many, "_ROWS_A_TABLE", 1)
+        for workers in (1, 3):
+            assert np.array_equal(tree.shares(X, workers), few)
+    assert len(tree.bayes_leaves()) > 1
+    assert np.allclose(few.sum(axis=1), 1.0)
