@@ -16,6 +16,7 @@ from strategies import examples, same_trees
 from dtnumba import C45Classifier, RuleSetClassifier, bin_batches
 from dtnumba.export import dnf
 from dtnumba.pruners.error_based import ErrorBased, extra_errors
+from dtnumba.runtime.kernels import COMPILED
 from dtnumba.trees.check import check
 
 pytestmark = pytest.mark.small
@@ -395,13 +396,14 @@ def test_bins_cut_where_few_values_are_and_near_there_where_many_are():
     y = (few[:, 0] > 5) ^ (rng.random(400) < 0.1)
     exact, binned = (C45Classifier(max_bins=bins).fit(few, y).trees_ for bins in (None, 12))
     assert same_trees(exact, binned)
-    many = rng.normal(size=(2000, 3))
+    n = 2000 if COMPILED else 600
+    many = rng.normal(size=(n, 3))
     many[rng.random(many.shape) < 0.05] = np.nan
     label = np.nan_to_num(many[:, 0]) > 0.3
     tree = C45Classifier(max_bins=16).fit(many, label)
     cuts = tree.trees_.threshold[np.isfinite(tree.trees_.threshold)]
     assert np.isin(cuts, many).all()  # values of the table, as without bins
     assert tree.score(many, label) > 0.9
-    table = bin_batches(lambda: [many[:900], many[900:]], max_bins=16)
+    table = bin_batches(lambda: [many[: n // 3], many[n // 3 :]], max_bins=16)
     assert C45Classifier(max_bins=16).fit(table, label).score(many, label) > 0.9
     assert C45Classifier(max_bins=16, windowing=True).fit(many, label).score(many, label) > 0.9

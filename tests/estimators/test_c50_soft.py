@@ -96,7 +96,7 @@ def test_models_are_kept_whole(trials, tmp_path):
 
 
 def test_one_row_and_threads_say_the_same():
-    X, y = noisy(1, n=3000, gone=0.1)[:2]
+    X, y = noisy(1, n=3000 if COMPILED else 600, gone=0.1)[:2]
     model = C50Classifier(fuzzy_threshold=True, n_jobs=1).fit(X, y)
     said, predict = model.predict_proba(X), model.compile_predictor()
     assert np.array_equal([predict(row) for row in X[:50]], said[:50])

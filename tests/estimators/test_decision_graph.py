@@ -332,7 +332,7 @@ def _place(row, order):
 def test_a_forest_that_is_too_large_says_how_far_it_got():
     X, y, _ = mixed(0, 200)
     X = np.nan_to_num(X)
-    forest = RandomForestClassifier(n_estimators=30, n_jobs=1, random_state=0).fit(X, y)
+    forest = RandomForestClassifier(n_estimators=10, n_jobs=1, random_state=0).fit(X, y)
     with pytest.raises(TooLargeError, match=r"max_nodes=50.*(shallower|fewer).* would help"):
         DecisionGraphClassifier.from_forest(forest, max_nodes=50)
     small = RandomForestClassifier(n_estimators=3, max_depth=2, n_jobs=1, random_state=0).fit(X, y)

@@ -51,7 +51,7 @@ def rows(seed, n, kinds):
 SAMPLES = st.builds(
     lambda seed, n, kinds: rows(seed, n, [*kinds, "normal"]),
     st.integers(0, 1 << 30),
-    st.sampled_from([300, 1000, 5000] if COMPILED else [66, 130, 200]),
+    st.sampled_from([300, 1000, 5000] if COMPILED else [66, 100, 130]),
     st.lists(st.sampled_from(KIND_OF_COLUMN), min_size=1, max_size=13),
 )
 BOOTSTRAP = st.just(True) if COMPILED else st.booleans()
@@ -61,8 +61,8 @@ BOOTSTRAP = st.just(True) if COMPILED else st.booleans()
 @pytest.mark.parametrize("kind", compiled_where(KINDS, ["gini"]))
 @examples(60)
 @given(SAMPLES, BOOTSTRAP, st.integers(1, 12), st.sampled_from([{}, {"min_samples_split": 30}, {"max_depth": 2}]))
-@example(rows(1, 400 if COMPILED else 200, ["normal"] * 13), True, 12, {})
-@example(rows(1, 400 if COMPILED else 200, ["normal"] * 5), True, 4, {"max_depth": 2})
+@example(rows(1, 400 if COMPILED else 130, ["normal"] * 13), True, 12, {})
+@example(rows(1, 400 if COMPILED else 130, ["normal"] * 5), True, 4, {"max_depth": 2})
 def test_trees_are_those_of_all_cuts(kind, sample, bootstrap, n_drawn, limits):
     X, y = sample
     params = {"n_estimators": 2, "random_state": 0, "max_bins": None, "n_jobs": 1, "bootstrap": bootstrap, **limits}
