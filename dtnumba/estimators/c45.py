@@ -162,7 +162,7 @@ class C45Classifier(ClassicalTree, C45Params):
         pruner = self._pruner()
         if not self.collapse or (pruner is not None and pruner.held_out is not None):
             return trees
-        return collapsed(trees, int(outcome.sizes[0]), self.variant)
+        return collapsed(trees, self.variant)
 
     _policy_of_missing = BY_SHARE
 

@@ -127,7 +127,7 @@ def fit_tree(
     """
     columns, n_classes, dearer = rows.columns, rows.columns.n_classes, dearer_by(rows, weight, costs)
     exact = fixed_weights(weight if dearer is None else weight * dearer[rows.codes], columns.n_rows)
-    own = np.asarray(exact.integers * exact.unit, np.float64)
+    own = np.ones(columns.n_rows) if exact.are_one else np.asarray(exact.integers * exact.unit, np.float64)
     growth = options.growth(exact.total, n_classes, dearer)
     grower, counted = C50Grower(columns, growth, len(exact.kept)), own if dearer is None else weight
     grain, least = unit_of(own)
@@ -137,14 +137,15 @@ def fit_tree(
             weighed = ((rows_of, parts * dearer[rows.codes[rows_of]]) for rows_of, parts in lists)
             weighed = ((rows_of[parts > 0.0], parts[parts > 0.0]) for rows_of, parts in weighed)
             lists = [(rows_of, np.maximum((parts + grain) - grain, least)) for rows_of, parts in weighed]
-        return collapsed_below(grower.below(lists), n_classes)
+        return collapsed_below(grower.below(lists))
 
-    trees = collapsed(grower.tree(exact.kept, own[exact.kept]), n_classes, "release8")
+    is_whole = len(exact.kept) == columns.n_rows
+    trees = collapsed(grower.tree(exact.kept, own if is_whole else own[exact.kept]), "release8")
     if options.local_pruning:
         given = rows.cells, rows.codes, counted, rows.is_number, options.errors(), growth.min_cases
         trees = pruned_with_regrowth(trees, *given, regrow if options.regrows else None, dearer)
         if options.global_pruning and (costs is None or options.for_rules):
-            trees = pruned_globally(trees, n_classes)
+            trees = pruned_globally(trees)
         trees = with_leaves_joined(trees, rows.is_nominal, keeps_empty=not options.subset)
     return trees if dearer is None else counted_by(rows, trees, weight, None)
 
@@ -160,7 +161,7 @@ def rehearse(table: Table, labels: Labels) -> None:
     leaf = Trees.of_leaves(1, int(labels.sizes[0]), BY_SHARE)
     given = dense_cells(table), labels.codes[:, 0], np.ones(table.n_rows), np.ones(table.n_features, bool)
     leaf = pruned_with_regrowth(leaf._replace(weight=np.ones(1)), *given, _KEPT_WHOLE, 0.0, None)
-    pruned_globally(leaf, leaf.value.shape[1])
+    pruned_globally(leaf)
 
 
 def dearer_by(
@@ -180,17 +181,10 @@ def c50_mixtures(table: Table, trees: Trees, workers: int) -> tuple[NDArray[np.f
     return said[:, :-1], np.asarray(with_prior(said, trees.value[0]))
 
 
-def c50_shares(
-    table: Table,
-    trees: Trees,
-    workers: int,
-    seen: NDArray[np.uint8] | None = None,
-    soft: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+def c50_shares(table: Table, trees: Trees, workers: int) -> NDArray[np.float64]:
     """Return the probability of each class for every row.
 
     A row lies in the leaves that it comes to, in parts; one case more, of the shares that the classes have in all, is
-    added to the cases of these leaves. In ``seen`` (rows, columns), if given, ones are written where a value of a row
-    is looked at; ``soft`` (nodes, 3) are soft cuts.
+    added to the cases of these leaves.
     """
-    return np.asarray(probabilities_of(table, trees, workers, seen, soft))
+    return np.asarray(probabilities_of(table, trees, workers))

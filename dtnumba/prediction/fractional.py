@@ -16,6 +16,8 @@ from dtnumba.trees.linear import tested_value
 from dtnumba.trees.routing import as_asked, child_number
 
 _BLOCK = 1024  # rows a ticket
+_BLOCK_CELLS = 1 << 18  # of answers that are made at a time, where nobody keeps them
+_NOT_SEEN = np.zeros((0, 0), np.uint8)
 _STEPS_A_ROW = 100  # about, through all nodes that a part of it comes to
 
 
@@ -119,7 +121,10 @@ def with_prior(said, prior):
     One case more, of the shares ``prior``, is added to these.
     """
     cases = said[:, -1:]
-    return (said[:, :-1] * cases + prior) / (cases + 1.0)
+    shares = said[:, :-1] * cases
+    shares += prior
+    shares /= cases + 1.0
+    return shares
 
 
 def probabilities_of(table, trees, workers, seen=None, soft=None):
@@ -132,8 +137,25 @@ def probabilities_of(table, trees, workers, seen=None, soft=None):
 
 def said_by_leaves(table, trees, workers, seen=None, soft=None, tree=0):
     """Return for every row the shares of the classes in the leaves that it comes to, mixed, and their cases behind."""
-    said = trees._replace(value=np.column_stack([trees.value, trees.weight]))
-    return mixtures_of(table, said, workers, tree, seen=seen, soft=soft)[0]
+    return mixtures_of(table, _with_cases(trees), workers, tree, seen=seen, soft=soft)[0]
+
+
+def _with_cases(trees):
+    """Return the trees whose leaves say how many cases they have, too."""
+    return trees._replace(value=np.column_stack([trees.value, trees.weight]))
+
+
+def probabilities_in_blocks(table, trees, workers, seen=None, soft=None):
+    """Yield blocks of the rows as slices, and the probability of each class for them: see ``probabilities_of``."""
+    said, width = _with_cases(trees), trees.value.shape[1] + 1
+    mix, step = _mixer(table, said, workers, 0, soft), max(_BLOCK_CELLS // width, _BLOCK)
+    for first, cells in table.row_blocks():
+        for start in range(0, cells.n_rows, step):
+            n = min(step, cells.n_rows - start)
+            rows = slice(first + start, first + start + n)
+            out, own = np.zeros((n, width)), cells._replace(offset=cells.offset + start * cells.row_step, n_rows=n)
+            mix(own, out, np.empty(n, np.int64), _NOT_SEEN if seen is None else seen[rows])
+            yield rows, with_prior(out, trees.value[0])
 
 
 def mixtures_of(table, trees, workers, tree=0, out=None, seen=None, soft=None):
@@ -142,17 +164,25 @@ def mixtures_of(table, trees, workers, tree=0, out=None, seen=None, soft=None):
     In ``seen`` (rows, columns), if given, ones are written where a value of a row is looked at. ``soft`` (nodes, 3)
     are soft cuts, see ``MixLeaves``.
     """
-    value_of_node, last = np.ascontiguousarray(node_values(trees)), last_children(trees)
-    out = np.zeros((table.n_rows, value_of_node.shape[1])) if out is None else out
-    seen = np.zeros((0, 0), np.uint8) if seen is None else seen
-    soft = np.zeros((0, 3)) if soft is None else soft
-    asked = as_asked(trees, table.bits)
-    leaf, m = np.empty(table.n_rows, np.int64), int(trees.root[tree + 1] - trees.root[tree])
+    mix, leaf = _mixer(table, trees, workers, tree, soft), np.empty(table.n_rows, np.int64)
+    out = np.zeros((table.n_rows, node_values(trees).shape[1])) if out is None else out
     for first, cells in table.row_blocks():
+        rows = slice(first, first + cells.n_rows)
+        mix(cells, out[rows], leaf[rows], _NOT_SEEN if seen is None else seen[rows])
+    return out, leaf
+
+
+def _mixer(table, trees, workers, tree, soft):
+    """Return a function that adds up what leaves say of rows: (cells, out, leaf, seen), see ``MixLeaves``."""
+    value_of_node, last = np.ascontiguousarray(node_values(trees)), last_children(trees)
+    soft = np.zeros((0, 3)) if soft is None else soft
+    asked, m = as_asked(trees, table.bits), int(trees.root[tree + 1] - trees.root[tree])
+
+    def mix(cells, out, leaf, seen):
         threads = workers if cells.n_rows >= _BLOCK else 1
         waiting, parts = per_worker(threads, m, np.int64), per_worker(threads, m)
-        rows = slice(first, first + cells.n_rows)
-        given, found = (cells, asked, int(trees.root[tree]), last, value_of_node), (out[rows], leaf[rows], seen[rows])
-        task = MixLeaves(*given, *found, soft, waiting, parts, np.zeros(1, np.int64))
+        given = cells, asked, int(trees.root[tree]), last, value_of_node
+        task = MixLeaves(*given, out, leaf, seen, soft, waiting, parts, np.zeros(1, np.int64))
         launch_heeding(task, threads, cells.n_rows * _STEPS_A_ROW)
-    return out, leaf
+
+    return mix

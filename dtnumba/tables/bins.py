@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dtnumba.runtime.kernels import inline, kernel_type
+from dtnumba.runtime.memory import sparse_empty
 from dtnumba.runtime.progress import launch_beside_heeding
 from dtnumba.runtime.tasks import take_ticket
 from dtnumba.tables.bin_codes import (
@@ -365,13 +366,17 @@ def with_columns(bins, columns):
     return replace(bins, n_codes=n_codes, first_code=first_code, low=np.concatenate(low), high=np.concatenate(high))
 
 
-def rank_codes(table, kept, workers):
-    """Return (codes, Bins) with one code a distinct value, in the narrowest unsigned dtype that holds them."""
+def rank_codes(table, kept, workers, *, by_column=False):
+    """Return (codes, Bins) with one code a distinct value, in the narrowest unsigned dtype that holds them.
+
+    ``by_column``: the codes of a column lie side by side, and of a large table in 32 bits.
+    """
     if is_small(table, kept):
         return _narrowed(*_rank_few(table, kept))
     n, p, dtype = len(kept), table.n_features, dtype_of(table)
-    codes, n_codes = np.empty((table.n_rows, p), np.uint32), np.zeros(p, np.int64)
-    distinct = np.empty(p * n, dtype)
+    room, n_codes = np.empty(table.n_rows * p, np.uint32), np.zeros(p, np.int64)
+    codes = room.reshape(p, -1).T if by_column else room.reshape(-1, p)
+    distinct = sparse_empty(p * n, dtype)  # of which the values of each column take the first part of theirs
     for first, cells in table.numbers():
         bits, form = bits_of(cells)
         threads = workers if n * cells.n_columns >= PARALLEL_CELLS else 1
@@ -381,8 +386,10 @@ def rank_codes(table, kept, workers):
         launch_beside_heeding(task, threads, STEPS_A_VALUE * n * cells.n_columns)
     values = np.concatenate([distinct[f * n : f * n + n_codes[f]] for f in range(p)])
     first_code = np.concatenate([[0], np.cumsum(n_codes)])
-    bins = Bins(n_codes, first_code, values, values, np.ones(p, bool))
-    return _narrowed(*with_levels(table, codes, bins))
+    bins = add_levels(Bins(n_codes, first_code, values, values, np.ones(p, bool)), table.levels, table.nominal)
+    write_levels(table, codes)
+    task = scratch = distinct = None  # done with, before there are other codes
+    return (codes, bins) if by_column else _narrowed(codes, bins)
 
 
 def _narrowed(codes, bins):

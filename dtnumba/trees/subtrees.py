@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_BLOCK_CELLS = 1 << 18
+
+
 class Level(NamedTuple):
     """The inner nodes of one depth, in the order of their numbers, and their children."""
 
@@ -162,6 +165,24 @@ def class_weights_of(trees: Trees, sizes: Sequence[int]) -> list[NDArray[np.floa
     whole = np.rint(counts)
     counts = np.where(np.abs(counts - whole) <= 1e-12 * trees.weight[:, None], whole, counts)
     return np.split(counts, np.cumsum(sizes)[:-1], axis=1)
+
+
+def errors_of_nodes(trees: Trees) -> NDArray[np.float64]:
+    """Return the weight of wrong labels of every node as a leaf, for trees of classes of one output.
+
+    Nodes are looked at in blocks: of many classes a copy of what all nodes say is large.
+    """
+    (m, k), errors = trees.value.shape, np.empty(trees.n_nodes)
+    for at in blocks_of(m, k):
+        part = trees._replace(value=trees.value[at], weight=trees.weight[at])
+        errors[at] = errors_as_leaf(class_weights_of(part, [k]))
+    return errors
+
+
+def blocks_of(n_rows: int, n_columns: int) -> list[slice]:
+    """Return blocks of rows that have few cells together."""
+    step = max(_BLOCK_CELLS // max(n_columns, 1), 1)
+    return [slice(start, start + step) for start in range(0, n_rows, step)]
 
 
 def errors_as_leaf(counts: list[NDArray[np.float64]], costs: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

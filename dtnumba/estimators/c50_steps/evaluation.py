@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dtnumba.estimators.c50_tree import c50_shares
 from dtnumba.prediction.confident_votes import votes_of_soft_trees, votes_of_trees
+from dtnumba.prediction.fractional import probabilities_in_blocks
 from dtnumba.rules.c50.make_rules import votes_of
 from dtnumba.rules.c50.votes import said_of, voters_of
 from dtnumba.rules.layout import as_asked, body_of, holds
@@ -93,8 +93,10 @@ def evaluated(
             said = said_of(table, voters_of(rules[t], table.bits), workers)
             tally.add(said.label, said.sure())
         elif len(trees) == 1:
-            shares = c50_shares(table, tree, workers, tally.seen, soft[0] if soft else None)
-            tally.add(shares.argmax(axis=1) if tally.rule is None else tally.rule.codes(shares))
+            label = np.empty(table.n_rows, np.int64)
+            for rows, shares in probabilities_in_blocks(table, tree, workers, tally.seen, soft[0] if soft else None):
+                label[rows] = shares.argmax(axis=1) if tally.rule is None else tally.rule.codes(shares)
+            tally.add(label)
         elif soft:
             tally.add(*labels_by_votes(votes_of_soft_trees(table, tree, soft[t], workers, tally.seen)))
         else:

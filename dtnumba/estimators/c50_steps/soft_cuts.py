@@ -18,7 +18,7 @@ from dtnumba.rules.c50.node_paths import Visit, rows_below
 from dtnumba.tables.cells import values_of
 from dtnumba.tables.table import plain_table
 from dtnumba.trees.layout import LEAF, last_children
-from dtnumba.trees.subtrees import below, class_weights_of, depth_levels, errors_as_leaf
+from dtnumba.trees.subtrees import below, depth_levels, errors_of_nodes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +60,7 @@ def soft_cuts(
     between, the middle of the values next to the cut. ``is_number`` tells which columns have such cuts.
     """
     found, last = np.full((trees.n_nodes, 3), np.nan), last_children(trees)
-    wrong = below(depth_levels(trees), errors_as_leaf(class_weights_of(trees, [trees.value.shape[1]])))
+    wrong = below(depth_levels(trees), errors_of_nodes(trees))
     own = _Rows(np.ascontiguousarray(values_of(dense_cells(table)), np.float64), codes, trees)
     rows = np.flatnonzero(weight > 0)
     waiting = [Visit(0, (), rows, weight[rows])]

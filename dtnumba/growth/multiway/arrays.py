@@ -10,6 +10,7 @@ from dtnumba.growth.columns import START, STOP
 from dtnumba.growth.multiway import columns as col
 from dtnumba.growth.multiway.node_sums import ClassSums, NumberSums
 from dtnumba.growth.multiway.nodes import MOST_PAIRED, GrowerContext, GrownNodes, GrowthRules, NodeScratch
+from dtnumba.runtime.memory import sparse_empty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,13 +97,13 @@ def new_nodes(table: CodedColumns, sums: Any, orders: NDArray[np.uint64], n: int
     m, wide = min(2 * n, _FIRST_NODES) + widest + 2, _table_size(table, n_stats, n, rules)
     entries = 4 * n + 4 * (widest + 2) * (1 + rules.max_surrogates) + wide
     return GrownNodes(
-        nodes=np.empty((m, col.N_MULTIWAY_COLUMNS), np.int64),
-        numbers=np.empty((m, 3)),
-        keys=np.empty(m, np.uint64),
-        sums=np.empty((m, n_stats)),
-        value=np.empty((m, n_values)),
-        measure=np.empty((m, n_values + n_stats - 1 if n_values else 0)),
-        frontier=np.empty(m, np.int64),
+        nodes=sparse_empty((m, col.N_MULTIWAY_COLUMNS), np.int64),
+        numbers=sparse_empty((m, 3), np.float64),
+        keys=sparse_empty(m, np.uint64),
+        sums=sparse_empty((m, n_stats), np.float64),
+        value=sparse_empty((m, n_values), np.float64),
+        measure=sparse_empty((m, n_values + n_stats - 1 if n_values else 0), np.float64),
+        frontier=sparse_empty(m, np.int64),
         state=np.zeros(col.N_STATE, np.int64),
         row=np.empty(n_cases, np.uint32),
         weight=np.empty(n_cases),
@@ -111,11 +112,11 @@ def new_nodes(table: CodedColumns, sums: Any, orders: NDArray[np.uint64], n: int
         orders=orders,
         place_bits=np.uint64(bits),
         place_mask=np.uint64((1 << min(bits, 31)) - 1),
-        cuts=np.empty((2 * n + wide, 2), np.int64),
-        branch=np.empty(entries, np.int32),
-        level=np.empty(2 * n + wide, np.int32),
-        surrogates=np.empty(((n + 2) * rules.max_surrogates, 6), np.int64),
-        agreements=np.empty(((n + 2) * rules.max_surrogates, 2)),
+        cuts=sparse_empty((2 * n + wide, 2), np.int64),
+        branch=sparse_empty(entries, np.int32),
+        level=sparse_empty(2 * n + wide, np.int32),
+        surrogates=sparse_empty(((n + 2) * rules.max_surrogates, 6), np.int64),
+        agreements=sparse_empty(((n + 2) * rules.max_surrogates, 2), np.float64),
     )
 
 

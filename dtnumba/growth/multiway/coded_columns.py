@@ -61,14 +61,28 @@ class CodedColumns:
 def coded(table: Features, kept: NDArray[np.uint32], max_bins: int | None, workers: int) -> CodedColumns:
     """Return a table as codes of every column: exact ones, or those of a histogram."""
     if max_bins is None:
-        codes, bins = rank_codes(table, kept, workers)
+        codes, bins = rank_codes(table, kept, workers, by_column=True)
     else:
         codes, bins = histogram_of(table, kept, max_bins, workers)
-    p = table.n_features
-    width = np.uint32 if codes.dtype == np.uint32 else np.uint16
-    columns = np.ascontiguousarray(codes.T, dtype=width)
+    p, is_wide = table.n_features, int(bins.n_codes.max(initial=0)) >= 1 << 16
+    room = codes.base
+    if is_wide or codes.dtype != np.uint32 or room is None or not codes.flags.f_contiguous:
+        columns = np.ascontiguousarray(codes.T, dtype=np.uint32 if is_wide else np.uint16)
+    else:
+        del codes
+        columns = _narrowed_in_place(room, p)
     none = np.full(p, NOT_ORDERED)
     return CodedColumns(columns, np.arange(p), _NO_ORDERS, none, bins, _nominal(table), 0)
+
+
+def _narrowed_in_place(room: NDArray[np.uint32], p: int) -> NDArray[np.uint16]:
+    """Return the codes of p columns, one behind the other, in 16 bits; the array must be nobody else's."""
+    n, narrow = len(room) // p, room.view(np.uint16)
+    for f in range(p):
+        narrow[f * n : (f + 1) * n] = room[f * n : (f + 1) * n]
+    del narrow
+    room.resize(-(-len(room) // 2), refcheck=False)
+    return room.view(np.uint16)[: n * p].reshape(p, n)
 
 
 def in_order(table: Any, kept: NDArray[np.uint32], workers: int, *, in_parts: bool) -> CodedColumns:

@@ -214,9 +214,9 @@ class _Together:
             target = target._replace(measure=target.measure.copy())
         grown = new_nodes(self.table, target, orders, n, self.lone_rules)
         grown = grown._replace(place_bits=work.grown.place_bits, place_mask=work.grown.place_mask)
-        if work.grown.part is work.grown.weight:
-            grown = grown._replace(part=grown.weight)
         scratch = new_scratch(self.table, target, n, self.lone_rules)
+        if work.grown.part is work.grown.weight:
+            grown, scratch = grown._replace(part=grown.weight), scratch._replace(part=scratch.weight)
         work = with_context(work, grown=grown, scratch=scratch, target=target, rules=self.lone_rules)
         work = work._replace(root_key=one.key, root_depth=one.depth, is_root=0)
         for name in ("row", "weight", "part", "outcome"):

@@ -183,7 +183,9 @@ def grow_until(
 ) -> Trees | None:
     """Grow a tree over the given rows of positive weight; return None where it was stopped before it was whole."""
     if work.rules.missing == col.FRACTIONAL and (weights == 1.0).all():
-        work = with_context(work, grown=work.grown._replace(part=work.grown.weight))
+        grown, scratch = work.grown, work.scratch
+        own = {"grown": grown._replace(part=grown.weight), "scratch": scratch._replace(part=scratch.weight)}
+        work = with_context(work, **own)
     list_rows(work, rows, weights)
     grown = grow_nodes(work, table, len(rows), workers, entries_of(work))
     if grown is None:

@@ -44,7 +44,7 @@ from dtnumba.runtime.progress import run_heeding
 from dtnumba.runtime.records import own_copy
 from dtnumba.runtime.tasks import call_each
 from dtnumba.trees.routing import child_number
-from dtnumba.trees.subtrees import depth_levels, rebuilt
+from dtnumba.trees.subtrees import blocks_of, depth_levels, rebuilt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -345,10 +345,13 @@ def counted_anew(trees: Trees, state: Any) -> Trees:
     """Return the pruned tree, with the statistics of the rows that each node has now."""
     total = state.counts.sum(axis=1)
     value = np.divide(state.counts, total[:, None], out=trees.value.copy(), where=total[:, None] > 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        impurity = -np.where(value > 0, value * np.log2(value), 0.0).sum(axis=1)
-    before = trees.value * trees.weight[:, None]
-    has_changed = np.abs(state.counts - before).max(axis=1) > 1e-9 * np.maximum(total, 1.0)
+    impurity, has_changed = np.empty(len(value)), np.empty(len(value), bool)
+    for at in blocks_of(*value.shape):
+        own = value[at]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            impurity[at] = -np.where(own > 0, own * np.log2(own), 0.0).sum(axis=1)
+        before = trees.value[at] * trees.weight[at, None]
+        has_changed[at] = np.abs(state.counts[at] - before).max(axis=1) > 1e-9 * np.maximum(total[at], 1.0)
     columns: dict[str, Any] = {
         "value": value,
         "weight": total,

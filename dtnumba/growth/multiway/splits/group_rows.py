@@ -11,6 +11,7 @@ from dtnumba.runtime.kernels import inline, outlined
 
 # A table of so few codes, or of so many for each row of a node, is filled faster than the rows are sorted.
 _FEW_CODES, _CODES_A_ROW = 1024, 2
+_FEW_SUMS, _SUMS_A_ROW = 64, 32  # of many classes each group costs as much as many rows: then they are sorted
 _WORD = 64
 
 
@@ -19,7 +20,9 @@ def fits_table(work, feature, n):
     """Tell whether a table of all codes serves a feature at a node of n rows."""
     n_codes = work.n_codes[feature]
     is_short = n_codes <= max(_CODES_A_ROW * n + 2, _FEW_CODES) and n_codes + 1 < len(work.scratch.table)
-    return is_short and work.code_at[feature] >= 0
+    n_sums = work.scratch.table.shape[1]
+    is_narrow = n_sums <= _FEW_SUMS or min(n, n_codes) * n_sums <= _SUMS_A_ROW * n
+    return is_short and is_narrow and work.code_at[feature] >= 0
 
 
 @outlined

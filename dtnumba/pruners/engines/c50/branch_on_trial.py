@@ -8,12 +8,10 @@ which they go to its branches change with the cases that have it, so that they a
 
 import numpy as np
 
+from dtnumba.pruners.engines.c50.deal_cases import ask_ahead, child_of
 from dtnumba.pruners.engines.c50.pooled_errors import is_pooled, weigh, weight_in
-from dtnumba.pruners.engines.case_lists import AHEAD
 from dtnumba.pruners.engines.expected_errors import cost_of_leaf
-from dtnumba.runtime.instructions.bits import prefetch
 from dtnumba.runtime.kernels import inline, outlined
-from dtnumba.trees.routing import child_number
 
 
 @inline
@@ -31,7 +29,7 @@ def keep_lost(work, place):
     for v in range(fan):
         state.known[left + v] = 0.0
     for i in range(state.start[place], state.stop[place]):
-        child = cases.child[i]
+        child = cases.child[i - state.start[place]]
         if child >= 0:
             state.known[left + child] += cases.weight[i]
             continue
@@ -50,14 +48,6 @@ def _part(work, weight, share):
 
 
 @inline
-def _child_of(work, node, at):
-    """Return the number of the child that a listed case goes to, -1 where it lacks the value."""
-    cells = work.cells
-    start = cells.offset + np.int64(work.trees.feature[node]) * cells.column_step
-    return child_number(work.trees, node, np.float64(cells.flat[start + work.cases.row[at] * cells.row_step]))
-
-
-@inline
 def _write(work, at, row, before, then):
     """List a change; return where the next one goes."""
     work.cases.row[at], work.changes.before[at], work.cases.weight[at] = row, before, then
@@ -70,14 +60,15 @@ def _list_siblings(work, place, branch):
     state, cases, changes = work.state, work.cases, work.changes
     node = state.final[place]
     left, right, has_parts = work.trees.left[node], work.trees.right[node], state.has_parts[node]
-    first = at = state.stop[right]
-    if at + at - state.used[place] + state.lost_stop[node] - state.lost_start[node] > work.room:
+    first = at = state.used[right]
+    n_listed = state.stop[right] - state.start[left]
+    if at + n_listed + state.lost_stop[node] - state.lost_start[node] > work.room:
         return first, np.int64(-1)
     for sibling in range(left, right + 1):
         if sibling == branch:
             continue
         for i in range(state.start[sibling], state.stop[sibling]):
-            if not has_parts or _child_of(work, node, i) >= 0:
+            if not has_parts or child_of(work, node, i) >= 0:
                 at = _write(work, at, cases.row[i], 0.0, cases.weight[i])
     for i in range(state.lost_start[node], state.lost_stop[node]):
         weight = changes.lost_weight[i]
@@ -87,7 +78,7 @@ def _list_siblings(work, place, branch):
 
 @outlined
 def _deal(work, node, start, stop, used):
-    """List the changes of the children of a node behind ``used``; return where these end, -1: there is no room.
+    """Deal changes to the children of a node as ``deal_cases`` deals cases; return how many are in use, -1: no room.
 
     scratch.fill[v] becomes where those of child v begin, scratch.ends[v] where they end.
     """
@@ -96,12 +87,10 @@ def _deal(work, node, start, stop, used):
     fan, n_missing = np.int64(work.trees.right[node] - work.trees.left[node] + 1), np.int64(0)
     for v in range(fan):
         parts[v], ends[v] = 0.0, 0
-    cells, column = work.cells, np.int64(work.trees.feature[node]) * work.cells.column_step
     for i in range(start, stop):
-        ahead = cells.offset + column + cases.row[min(i + AHEAD, stop - 1)] * cells.row_step
-        prefetch(work.lines, np.uint64(0), np.uint64(ahead))
-        child = _child_of(work, node, i)
-        cases.child[i] = child
+        ask_ahead(work, node, i, stop)
+        child = child_of(work, node, i)
+        cases.child[i - start] = child
         if child >= 0:
             ends[child] += 1
             parts[child] += cases.weight[i] - changes.before[i]
@@ -117,12 +106,18 @@ def _deal(work, node, start, stop, used):
     if at > work.room:
         return np.int64(-1)
     for i in range(start, stop):
-        child = cases.child[i]
+        child = cases.child[i - start]
         if child >= 0:
             ends[child] = _write(work, ends[child], cases.row[i], changes.before[i], cases.weight[i])
     if n_apart > 0:
         _deal_parts(work, node, start, stop, lost, lost_end)
-    return at
+        return at
+    for i in range(stop - start):
+        _write(work, start + i, cases.row[used + i], changes.before[used + i], cases.weight[used + i])
+    for v in range(fan):
+        fill[v] += start - used
+        ends[v] += start - used
+    return np.int64(used)
 
 
 @outlined
@@ -140,7 +135,7 @@ def _deal_parts(work, node, start, stop, lost, lost_end):
     changes.n_marks[0] += 1
     turn = changes.n_marks[0]
     for i in range(start, stop):
-        if cases.child[i] < 0:
+        if cases.child[i - start] < 0:
             changes.mark[cases.row[i]] = turn
             for v in range(fan):
                 before = _part(work, changes.before[i], state.share[left + v])
@@ -198,14 +193,15 @@ def cost_on_trial(work, place, branch, most):
                 trial[0], trial[1], trial[2] = scratch.fill[v], scratch.ends[v], -1
             for k in range(len(sums)):
                 small[top - 1, k] = 0.0
-            # Those of the children are listed one behind the other: what is listed below one goes behind the last
+            # Those of the children stand one behind the other: what is listed below one goes behind the last
             used = end
             state.trial[at, 2] = left
         child = state.trial[at, 2]
         if child > trees.right[node]:
             total += cost_of_leaf(work.costs, small[top - 1])
             top -= 1
-            used = state.trial[trees.left[node], 0]
+            first = state.trial[trees.left[node], 0]
+            used = first if first > start else used  # those of children may be a part of the node's own
             if total > most:
                 return np.inf
             continue

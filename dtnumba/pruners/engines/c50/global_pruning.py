@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from dtnumba.runtime.kernels import inline, kernel
-from dtnumba.trees.subtrees import class_weights_of, depth_levels, errors_as_leaf, parents, rebuilt
+from dtnumba.trees.subtrees import depth_levels, errors_of_nodes, parents, rebuilt
 
 _HAIR, _TIE = 1e-7, 1e-6
 
@@ -75,10 +75,10 @@ def collapse_weak(left, last, parent, own, allowed, is_leaf, errors, n_leaves, h
                     n_leaves[node] += n_leaves[child]
 
 
-def pruned_globally(trees, n_classes):
+def pruned_globally(trees):
     """Return one tree of classes without the links that chance may have made."""
     levels = depth_levels(trees)
-    own = errors_as_leaf(class_weights_of(trees, [n_classes]))
+    own = errors_of_nodes(trees)
     is_leaf = trees.left < 0
     total, base = float(trees.weight[0]), float(own[is_leaf].sum())
     allowed = math.sqrt(max(base * (1.0 - base / total), 0.0))

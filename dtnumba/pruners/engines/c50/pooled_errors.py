@@ -52,7 +52,7 @@ class Changes(NamedTuple):
     """What a branch on trial is told from: what its cases weighed, and which cases lack the value of a test."""
 
     before: np.ndarray  # (c,) float64: what each listed case weighs without the trial, 0 where it would be new
-    lost_row: np.ndarray  # (l,) int64: of the nodes gone over, the cases that lack the value of the test, ...
+    lost_row: np.ndarray  # (l,) int32: of the nodes gone over, the cases that lack the value of the test, ...
     lost_weight: np.ndarray  # (l,) float64: ... and what they weigh there
     n_lost: np.ndarray  # (1,) int64: how many these are
     mark: np.ndarray  # (n,) int64: the last division of cases in which each row had changed
@@ -62,7 +62,7 @@ class Changes(NamedTuple):
 def new_changes(n_listed, n_lost, n_rows):
     """Return memory for changes; what is not written takes none."""
     one = np.zeros(1, np.int64)
-    lists = np.empty(n_listed), np.empty(n_lost, np.int64), np.empty(n_lost)
+    lists = np.empty(n_listed), np.empty(n_lost, np.int32), np.empty(n_lost)
     return Changes(*lists, one, np.zeros(n_rows, np.int64), one.copy())
 
 

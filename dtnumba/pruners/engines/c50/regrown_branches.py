@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.pruners.engines.c50.branch_on_trial import cost_on_trial, keep_lost
+from dtnumba.pruners.engines.c50.deal_cases import PooledCases, deal_cases
 from dtnumba.pruners.engines.c50.pooled_errors import (
-    Changes,
     PooledPruning,
     new_changes,
     new_pooled_scratch,
@@ -27,10 +27,8 @@ from dtnumba.pruners.engines.c50.pooled_errors import (
 from dtnumba.pruners.engines.case_lists import (
     ENTERED,
     FRESH,
-    Cases,
     RoutingColumns,
     lines_of,
-    list_children,
     sum_cases,
     unit_of,
 )
@@ -68,7 +66,7 @@ def _arrive(work, place):
     state.n_rows[node] = stop - start
     state.is_leaf[node] |= stop == start
     if not state.is_leaf[node]:
-        end = list_children(work, node, start, stop, state.used[place], np.int64(1))
+        end = deal_cases(work, node, start, stop, state.used[place])
         if end < 0 or not keep_lost(work, place):
             return False
         left, fill = np.int64(trees.left[node]), work.scratch.fill
@@ -155,10 +153,10 @@ def prune_pooled(given, _, __, ___):
 
 @entry
 def list_below(work, place, _, __):
-    """List the cases of the children of what stands at a place; return where they end, -1 where there is no room."""
+    """Deal the cases of what stands at a place to its children; return how many are in use, -1: there is no room."""
     state = work.state
     node, start, stop = state.final[place], state.start[place], state.stop[place]
-    return list_children(work, node, start, stop, state.used[place], np.int64(1))
+    return deal_cases(work, node, start, stop, state.used[place])
 
 
 _TESTS = ("feature", "threshold", "left", "right", "missing_left", "gain", "impurity")
@@ -283,10 +281,15 @@ def pruned_with_regrowth(
     n, room = len(kept), _ROOM * len(kept) + _MORE
     tree, halt = _GrowingTree(trees, n_classes, has_costs=dearer is not None), np.zeros(1, np.int64)
     own_dearer = np.empty(0) if dearer is None else np.asarray(dearer, np.float64)
-    lists = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
-    cases = Cases(*lists, np.asarray(codes, np.int64), own_dearer)
+    lists = np.empty(room, np.int32), np.empty(room), np.empty(n, np.int32)
+    cases = PooledCases(*lists, np.asarray(codes, np.int64), own_dearer)
     changes = new_changes(room, n + _MORE, len(cases.class_of))
-    cases.row[:n], cases.weight[:n] = kept, np.maximum((weight[kept] + grain) - grain, least)
+    cases.row[:n], exact = kept, cases.weight[:n]
+    np.take(weight, kept, out=exact)
+    exact += grain
+    exact -= grain
+    np.maximum(exact, least, out=exact)
+    del kept, exact
     tree.state.stop[0] = tree.state.used[0] = n
     tree.state.depth[0] = 1
 
@@ -294,29 +297,35 @@ def pruned_with_regrowth(
         of_table = tree.routing(), cells, lines_of(cells)[0], cases, changes, tree.state, tree.scratch, is_number
         return PooledPruning(*of_table, len(cases.row), costs, min_cases, regrow is not None, grain, least, halt)
 
-    def larger() -> tuple[Cases, Changes]:
-        twice = {name: _with_room(getattr(changes, name), 2 * len(getattr(changes, name))) for name in _OF_CHANGES}
-        lists = {name: _with_room(getattr(cases, name), 2 * len(cases.row)) for name in _LISTS}
-        return cases._replace(**lists), changes._replace(**twice)
+    def take_room() -> None:
+        # One list after another, so that no two are held twice
+        nonlocal cases, changes
+        changes = changes._replace(before=np.empty(0))
+        for name in _LISTS:
+            cases = cases._replace(**{name: _with_room(getattr(cases, name), 2 * len(getattr(cases, name)))})
+        for name in _OF_CHANGES:
+            changes = changes._replace(**{name: _with_room(getattr(changes, name), 2 * len(getattr(changes, name)))})
+        changes = changes._replace(before=np.empty(len(cases.row)))
 
     def bound() -> tuple[PooledPruning, Callable[..., int], Callable[..., int]]:
         now = work()
         return now, caller_of(code_for(prune_pooled, now)), caller_of(code_for(list_below, now))
 
     def go(_: bool) -> None:
-        nonlocal cases, changes
         now, prune, list_cases = bound()
         while True:
             outcome = prune(0, 0, 0)
             if outcome in (_DONE, _STOPPED):
                 return
             if outcome == _FULL:
-                cases, changes = larger()
+                del now, prune, list_cases
+                take_room()
                 now, prune, list_cases = bound()
                 continue
             place = int(tree.state.path[tree.state.depth[0] - 1])
             while list_cases(place, 0, 0) < 0:
-                cases, changes = larger()
+                del now, prune, list_cases
+                take_room()
                 now, prune, list_cases = bound()
             assert regrow is not None
             if tree.hang(int(tree.state.final[place]), regrow(_lists_below(now, tree, place))):
@@ -328,8 +337,8 @@ def pruned_with_regrowth(
     return in_canonical_order(counted_anew(whole, state))
 
 
-_LISTS = "row", "weight", "child"
-_OF_CHANGES = "before", "lost_row", "lost_weight"
+_LISTS = "row", "weight"
+_OF_CHANGES = "lost_row", "lost_weight"
 _OF_NODES = "is_leaf", "final", "counts", "n_rows", "share"
 
 

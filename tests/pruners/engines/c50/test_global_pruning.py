@@ -32,7 +32,7 @@ def test_links_collapse_as_by_a_look_at_all_of_them(seed):
     trees = DecisionTreeClassifier(max_depth=7, missing="fractional").fit(X, y).trees_
     root = as_nodes(trees)
     Grower(X, y, ["numeric"] * 3, [0] * 3, 3).prune_globally(root)
-    pruned = pruned_globally(trees, 3)
+    pruned = pruned_globally(trees)
     assert pruned.n_leaves == root.n_leaves() < trees.n_leaves
     assert np.isclose((pruned.weight * (1 - pruned.value.max(axis=1)))[pruned.feature < 0].sum(), root.errors())
 
@@ -40,4 +40,4 @@ def test_links_collapse_as_by_a_look_at_all_of_them(seed):
 def test_a_tree_without_errors_stays():
     X = np.arange(40.0)[:, None]
     trees = C50Classifier(confidence=1.0, global_pruning=False).fit(X, (X[:, 0] // 10).astype(int)).trees_
-    assert pruned_globally(trees, 4).n_nodes == trees.n_nodes == 7
+    assert pruned_globally(trees).n_nodes == trees.n_nodes == 7

@@ -5,6 +5,7 @@ import pytest
 
 from dtnumba import C50Classifier
 from dtnumba.pruners.engines.c50 import regrown_branches
+from dtnumba.trees.layout import depths
 
 pytestmark = pytest.mark.small
 COLUMNS = ("feature", "threshold", "left", "right", "branch", "value", "weight", "share", "gain")
@@ -33,6 +34,19 @@ def test_short_lists_change_nothing(monkeypatch):
         other = fitted(seed)
         for name in COLUMNS:
             assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
+
+
+def test_lists_are_no_longer_in_deep_trees(monkeypatch):
+    n = 400
+    y = np.arange(n) // 20
+    X = y[:, None] == np.arange(20)  # each test parts one class from the rest
+    sizes, with_room = [], regrown_branches._with_room
+    monkeypatch.setattr(regrown_branches, "_with_room", lambda c, room: sizes.append(room) or with_room(c, room))
+    monkeypatch.setattr(regrown_branches, "_ROOM", 3)
+    monkeypatch.setattr(regrown_branches, "_MORE", 0)
+    trees = C50Classifier(confidence=1.0, global_pruning=False, n_jobs=1).fit(X.astype(float), y).trees_
+    assert depths(trees).max() == 19
+    assert max(sizes) < 3 * n
 
 
 def test_subtrees_are_hung_in_place_of_children():
