@@ -13,16 +13,15 @@ from dtnumba.export.languages.row_source import loop_source
 from dtnumba.export.languages.source import ExportedText, literal, literals, number
 from dtnumba.export.languages.voters import ReadVoters
 from dtnumba.export.languages.voting_rules import used_by
-from dtnumba.export.reading import ExportError, Nodes, ReadRules, ReadTrees, read, used_columns
+from dtnumba.export.reading import ExportError, Nodes, ReadRules, ReadTrees, SumTerm, read, used_columns
 from dtnumba.export.replay import AskedRows, Replies, places_of
 from dtnumba.rules.layout import body_of
 from dtnumba.rules.paths import ways_to_leaves
 from dtnumba.trees.layout import depths
+from dtnumba.trees.with_sums import terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from dtnumba.export.reading import SumTerm
 
 PYTHON_STYLES = ("plain", "numpy")
 _MOST_DEPTH, _MOST_NODES = 40, 20_000  # of a tree that is written as one "if" in another; Python refuses 100
@@ -89,7 +88,7 @@ def python(model: Any, style: str = "plain", row_type: str = "float64") -> Pytho
         raise ValueError(f"style={style!r}: must be one of {', '.join(map(repr, PYTHON_STYLES))}")
     if hasattr(model, "splines_"):
         return _of_splines(model, style)
-    found = read(model, row_type, sums=True)
+    found = read(model, row_type, sums=True, rule_sums=True)
     columns = found.columns
     for levels in (*columns.levels, *(columns.classes or ())):
         literals(levels or [], "python")
@@ -172,6 +171,9 @@ class _Python:
     def sum_gt(self, terms: Sequence[SumTerm], cut: float) -> str:
         return f"({self._any_known(terms)} and {self._sum(terms)} > {number(cut)})"
 
+    def sum_of(self, terms: Sequence[SumTerm]) -> str:
+        return f"{self._sum(terms)} if {self._any_known(terms)} else float('nan')"
+
     def _any_known(self, terms: Sequence[SumTerm]) -> str:
         return self.either([self.known(term.column) for term in terms])
 
@@ -253,8 +255,11 @@ def _bare(text: str) -> str:
 def _rules(found: ReadRules) -> str:
     rules, language, columns = found.rules, _Python(), found.columns
     assert columns.classes is not None
-    used = sorted(set(rules.tests.feature.tolist()))
-    lines = [header(found), *reading_lines(found, used)]
+    p, tested = len(columns.names), sorted(set(rules.tests.feature.tolist()))
+    sums = {j: [SumTerm(*term) for term in terms_of(rules.linear, j - p)] for j in tested if j >= p}
+    used = {j for j in tested if j < p} | {term.column for terms in sums.values() for term in terms}
+    lines = [header(found), *reading_lines(found, sorted(used))]
+    lines += [f"    x{j} = {language.sum_of(terms)}" for j, terms in sums.items()]
     n_classes = len(columns.classes[0])
     if found.by_votes:
         lines.append(f"    votes, holds = [0.0] * {n_classes}, False")

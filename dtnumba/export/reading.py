@@ -162,7 +162,7 @@ def read(
         if n_sums_of(model.rules_.arrays.linear) and not rule_sums:
             raise ExportError(
                 f"{type(model).__name__} has rules about sums over several columns, which this format does not say: "
-                "write them by export.rules or json, or export the tree that they are of"
+                "write them by export.rules, python or json, or export the tree that they are of"
             )
         return _read_rules(model, bits)
     if hasattr(model, "soft_cuts_") and not says_soft:

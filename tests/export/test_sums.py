@@ -213,8 +213,10 @@ def test_rules_and_formulas_say_what_the_tree_says(name):
     model, X = made(name)
     rules = model.to_rules()
     assert np.array_equal(rules.predict(X), model.predict(X))
-    for text, of in ((export.rules(model), model), (export.rules(rules), rules), (export.json(rules), rules)):
-        assert export.verify(text, of, X)
+    assert export.verify(export.rules(model), model, X)
+    for one in (rules, RuleSetClassifier(resolve="confidence").from_tree(model, X, model.predict(X))):
+        for text in (export.rules(one), export.json(one), export.python(one), export.python(one, "numpy")):
+            assert export.verify(text, one, X)
     for label in model.classes_:
         assert export.verify(export.dnf(model, label), model, X)
 
@@ -239,8 +241,8 @@ def test_a_formula_that_is_off_by_little_is_found():
 
 
 @interpreted_only
-@pytest.mark.parametrize("write", [export.python, export.sql, export.html])
+@pytest.mark.parametrize("write", [export.sql, export.html])
 def test_what_says_no_sums_in_rules_refuses_them(write):
     model, _ = made("sums")
-    with pytest.raises(export.ExportError, match=r"rules about sums.*export\.rules or json"):
+    with pytest.raises(export.ExportError, match=r"rules about sums.*export\.rules, python or json"):
         write(model.to_rules())

@@ -16,6 +16,7 @@ from dtnumba.export.reading import ReadRules
 from dtnumba.prediction.confident_votes import EVEN
 from dtnumba.rules.layout import body_of
 from dtnumba.tables.costs import LeastCost
+from dtnumba.trees.with_sums import n_sums_of, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -318,10 +319,26 @@ class _NumPy:
         return f"np.full(len(X), {holds})"
 
 
+_BEHIND = """\
+
+
+def with_sums(X):
+    sums = []
+    for terms in SUMS:
+        total, is_known = np.zeros(len(X)), np.zeros(len(X), bool)
+        with np.errstate(all="ignore"):
+            for column, weight, stand_in in terms:
+                own = X[:, column]
+                is_known |= own == own
+                total += weight * np.where(own == own, own, stand_in)
+        sums.append(np.where(is_known, total, np.nan))
+    return np.column_stack([X, *sums])
+
+"""
 _FIRST = """\
 
 def first(X):
-    X = np.asarray(X, np.float64)
+    {head}
     answer = np.full(len(X), {n})
     for k in range({n} - 1, -1, -1):
         answer[RULES[k](X)] = k
@@ -338,7 +355,7 @@ def predict(X):
 _VOTES = """\
 
 def votes(X):
-    X = np.asarray(X, np.float64)
+    {head}
     total, is_open = np.zeros((len(X), SHARES.shape[1])), np.ones(len(X), bool)
     for k in range({n}):
         holds = RULES[k](X)
@@ -365,9 +382,14 @@ def _rules(found: ReadRules) -> str:
     for r in range(rules.n_rules):
         parts = [said_in(language, of_rule(test)) for test in body_of(rules, r)]
         lines.append(f"    lambda X: {' & '.join(parts) or 'np.full(len(X), True)'},\n")
+    sums = [list(terms_of(rules.linear, k)) for k in range(n_sums_of(rules.linear))]
     text = f"RULES = [\n{''.join(lines)}]\n"
     text += array_line("LABEL", np.append(rules.label, rules.default).astype(np.int64))
     text += array_line("SHARES", np.atleast_2d(found.shares))
     if found.by_votes:
         text += array_line("CONFIDENCE", rules.confidence)
-    return text + (_VOTES if found.by_votes else _FIRST).format(n=rules.n_rules)
+    if sums:
+        shown = (", ".join(f"({j}, {number(w)}, {number(s)})" for j, w, s in own) for own in sums)
+        text += f"SUMS = [{', '.join(f'[{one}]' for one in shown)}]\n" + _BEHIND
+    head = "X = with_sums(np.asarray(X, np.float64))" if sums else "X = np.asarray(X, np.float64)"
+    return text + (_VOTES if found.by_votes else _FIRST).format(n=rules.n_rules, head=head)
