@@ -127,10 +127,8 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
     if begins:
         _begin(columns, goal, limits, monitor, found)
         goal = priced(goal, columns)
-    is_bits = goal.is_sum and (is_binary(columns) or n_cuts(columns) <= _FEW_CUTS)
-    kind = BitEngine if is_bits else SortedEngine
     ready = partial(made_ready, takes_long=takes_long(len(columns), len(goal.values)), monitor=monitor)
-    one = ready(partial(kind, columns, goal, rule, limits.memory, limits.workers))
+    one = ready(partial(_engine, columns, goal, rule, limits))
     if one is not None:
         one.compile()
         try:
@@ -143,6 +141,11 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
         _extend(columns, goal, limits, monitor, found)
     found.note(monitor.seconds_of_work(), found.upper)
     return found
+
+
+def _engine(columns: list[OrderedColumn], goal: Objective, rule: TreeRule, limits: SearchLimits) -> Engine:
+    is_bits = goal.is_sum and (is_binary(columns) or n_cuts(columns) <= _FEW_CUTS)
+    return (BitEngine if is_bits else SortedEngine)(columns, goal, rule, limits.memory, limits.workers)
 
 
 def made_ready(make: Callable[[], Any], *, takes_long: bool, monitor: Monitor) -> Any:
