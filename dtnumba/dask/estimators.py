@@ -259,7 +259,10 @@ class _Growth:
         sums = max(1, target.width - 1 if target.width == 2 else target.width)
         sums = sums if target.kind == "classes" else 1 + target.width
         bins = max(model.max_bins, most_levels(self.rows.columns)) + 1
-        return bytes_partition(extent, n_workers, GrownInParts(*self.parts.sent, trees.n_nodes), bins=bins, sums=sums)
+        sent = self.parts.sent
+        own = sent.tables, sent.gathered, sent.leaves, trees.n_nodes, sent.groups / trees.n_trees
+        grown = GrownInParts(*own)
+        return bytes_partition(extent, n_workers, grown, bins=bins, sums=sums)
 
     def _is_interrupted(self) -> bool:
         return self.monitor.error is not None

@@ -98,15 +98,6 @@ def cells_of_all(tasks: Tasks, rows: RowsInParts) -> list[Any]:
     return tasks.send_each(code_part, rows.parts.each, caller, rows.sealed, rows.edges)
 
 
-def codes_of(tasks: Tasks, rows: RowsInParts, k: int, worker: str) -> Any:
-    """Return a future of the codes of a partition, made by this worker if possible."""
-    if rows.cells:
-        return rows.cells[k]
-    caller, own = type(rows.model.content).__name__, rows.parts.each[k : k + 1]
-    (future,) = tasks.send_each(code_part, own, caller, rows.sealed, rows.edges, worker=worker)
-    return future
-
-
 def _kept(tasks: Tasks, model: Sealed, columns: Sealed, target: Any, monitor: Monitor) -> list[Any]:
     """Return (how many rows of a partition count, a future of which these are) for each; None where all do."""
     masks = tasks.send(masks_of, model, columns, target, name="kept")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dtnumba.dask.fitting import codes_of, one_of
+from dtnumba.dask.fitting import cells_of_all, one_of
 from dtnumba.dask.levels import Prices, added
 from dtnumba.dask.partition import (
     advanced,
@@ -82,6 +82,7 @@ class Sent(NamedTuple):
     tables: int  # of a feature of a node each
     gathered: int  # rows that were brought together
     leaves: int  # rows of which only the targets were
+    groups: int  # of nodes, each grown by one task
 
 
 class Threads:
@@ -102,21 +103,23 @@ class Threads:
 
     def __init__(self, tasks: Tasks, rows: RowsInParts, threads: Sequence[str], monitor: Monitor) -> None:
         self.tasks, self.rows, self.monitor = tasks, rows, monitor
-        self.sent = Sent(0, 0, 0)
+        self.sent = Sent(0, 0, 0, 0)
         self.whole = tasks.send(whole_of, rows.model, rows.sealed, rows.edges, rows.target, name="whole")
         self.plan = tasks.send(plan_without_rows, self.whole, name="plan")
         self.decisions = tasks.send(decisions_of, self.whole, name="decisions")
-        self._take(*self._deal(threads))
+        # Coded where they are read: where a part is chosen first, Dask reads partitions on one worker for another.
+        cells = cells_of_all(tasks, rows)
+        self._take(*self._deal(threads, cells), cells)
 
-    def _deal(self, threads: Sequence[str]) -> tuple[list[str], list[list[int]]]:
-        """Return which partitions each thread gets: as far as all have their share, those that are there already."""
-        tasks, rows, lengths = self.tasks, self.rows, self.rows.columns.lengths
-        where: dict[Any, Any] = tasks.client.who_has()
-        keys = [one.key for one in rows.cells] if rows.cells else [part[0].key for part in rows.parts.each]
+    def _deal(self, threads: Sequence[str], cells: Sequence[Any]) -> tuple[list[str], list[list[int]]]:
+        """Return which partitions each thread gets: as far as all have their share, those whose codes are there."""
+        tasks, lengths = self.tasks, self.rows.columns.lengths
+        tasks.wait(cells, self.monitor)
+        where: dict[Any, Any] = tasks.client.who_has(cells)
         shares: list[list[int]] = [[] for _ in threads]
         held, left, most = [0] * len(threads), [], -(-sum(lengths) // len(threads))
-        for k, key in enumerate(keys):
-            own = [i for i, address in enumerate(threads) if address in where.get(key, ())]
+        for k, one in enumerate(cells):
+            own = [i for i, address in enumerate(threads) if address in where.get(one.key, ())]
             own = [i for i in own if held[i] + lengths[k] <= 1.25 * most]
             if own:
                 i = min(own, key=held.__getitem__)
@@ -132,7 +135,7 @@ class Threads:
         full = [i for i, n in enumerate(held) if n]
         return [threads[i] for i in full], [shares[i] for i in full]
 
-    def _take(self, threads: list[str], shares: list[list[int]]) -> None:
+    def _take(self, threads: list[str], shares: list[list[int]], cells: list[Any]) -> None:
         """Make the parts: the codes of each partition are written to their place in its part, and not held twice."""
         tasks, rows = self.tasks, self.rows
         self.threads = threads
@@ -146,12 +149,10 @@ class Threads:
         for turn in range(max(map(len, shares))):
             for i, share in enumerate(shares):
                 if turn < len(share):
-                    k = share[turn]
-                    cells = codes_of(tasks, rows, k, threads[i])
-                    before = rooms[i]
-                    rooms[i] = tasks.send(written, before, cells, filled[i], worker=threads[i], priority=1)
+                    k, before = share[turn], rooms[i]
+                    rooms[i] = tasks.send(written, before, cells[k], filled[i], worker=threads[i])
                     filled[i] += lengths[k]
-                    tasks.forget([before, cells])
+                    tasks.forget([before, cells[k]])
         drawing, self.parts = tasks.send(drawing_of, self.whole, name="drawing"), []
         for thread, share, room in zip(threads, shares, rooms, strict=True):
             places = [(int(starts[k]), int(starts[k + 1])) for k in share]
@@ -249,12 +250,13 @@ class _Block:
         plan, threads = self.parts.plan, self.parts.threads
         rows = [n for left in nodes_of_trees for _, n in left.gathered]
         leaves = [n for left in nodes_of_trees for _, n in left.leaves]
-        self.sent = Sent(sum(left.n_tables for left in nodes_of_trees), sum(rows), sum(leaves))
+        n_groups = 0
         for place, left in enumerate(nodes_of_trees):
             grown: list[Any] = []
             row = self.parts.rows.columns.n_features + 9
             groups = [(group, False) for group in _groups(left.gathered, row)]
             groups += [(group, True) for group in _groups(left.leaves, 9 + 16 * self.parts.rows.columns.target.width)]
+            n_groups += len(groups)
             for group, are_leaves in groups:
                 packages = self._each(package, place, group, are_leaves, each=states)
                 worker = threads[(place + len(grown)) % len(threads)]
@@ -264,6 +266,7 @@ class _Block:
             whole = self.tasks.send(put_together, self.parts.plan, self.known, place, *grown, name="whole-tree")
             trees.append(self.tasks.send(as_fitted, self.parts.rows.model, self.parts.decisions, whole, name="tree"))
             passed += [*grown, whole]
+        self.sent = Sent(sum(left.n_tables for left in nodes_of_trees), sum(rows), sum(leaves), n_groups)
         self.tasks.forget([*passed, *self.results, self.known, self.done])
         return trees
 

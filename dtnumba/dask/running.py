@@ -51,20 +51,15 @@ class Tasks:
         for future in sent:
             future.release()
 
-    def send(self, function: Any, *args: Any, worker: str | None = None, name: str = "", priority: int = 0) -> Any:
-        """Send one task, whose arguments may be futures; return its future. A worker is a wish, not a condition.
-
-        Of tasks that a worker could begin, it begins those of the highest priority.
-        """
+    def send(self, function: Any, *args: Any, worker: str | None = None, name: str = "") -> Any:
+        """Send one task, whose arguments may be futures; return its future. A worker is a wish, not a condition."""
         where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         key = f"{name or function.__name__}-{_token()}"
-        future = self.client.submit(OfVersion(function), *args, key=key, pure=False, priority=priority, **where)
+        future = self.client.submit(OfVersion(function), *args, key=key, pure=False, **where)
         self._sent.append(future)
         return future
 
-    def send_each(
-        self, function: Any, parts: Sequence[Any], *args: Any, each: Sequence[Any] = (), worker: str | None = None
-    ) -> list[Any]:
+    def send_each(self, function: Any, parts: Sequence[Any], *args: Any, each: Sequence[Any] = ()) -> list[Any]:
         """Send a task a partition: ``function(X, y, weight, *args, one of each)``; return their futures.
 
         Partitions are read in the same graph, so that none stays in memory for longer than its task, unless the
@@ -76,8 +71,7 @@ class Tasks:
         own: Sequence[Any] = each or [()] * len(parts)
         made = [task(*part, *args, *one, dask_key_name=f"{function.__name__}-{_token()}")
                 for part, one in zip(parts, own, strict=True)]  # fmt: skip
-        where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
-        futures = self.client.compute(made, optimize_graph=False, **where)
+        futures = self.client.compute(made, optimize_graph=False)
         self._sent += futures
         return list(futures)
 

@@ -89,6 +89,7 @@ class GrownInParts(NamedTuple):
     gathered: float  # rows that were brought together
     leaves: float  # rows of which only the targets were
     nodes: float  # of all trees
+    groups: float  # of nodes of a tree, each of which is grown by one worker, in turn
 
 
 def bytes_partition(extent: Extent, n_workers: int, grown: GrownInParts, *, bins: int, sums: int) -> int:
@@ -114,9 +115,12 @@ def bytes_partition(extent: Extent, n_workers: int, grown: GrownInParts, *, bins
     away = (n_workers - 1) / n_workers
     target = extent.target_bytes + 8 * extent.weighted
     tables = grown.tables * bins * sums * 8 * (n_workers - 1)
+    # A tree is put together where most of its nodes are.
+    nodes_away = 1 - -(-grown.groups // n_workers) / max(grown.groups, 1)
     rows = grown.gathered * gathered_bytes(extent) + grown.leaves * (1 + extent.target_bytes)
     nodes = grown.nodes * (NODE_BYTES + 16 * max(2, sums))
-    return int(tables + away * (rows + nodes + 2 * extent.n_rows * target + sample_bytes(extent)))
+    rest = rows + 2 * extent.n_rows * target + sample_bytes(extent)
+    return int(tables + nodes_away * nodes + away * rest)
 
 
 def gathered_bytes(extent: Extent) -> int:
@@ -132,7 +136,8 @@ def expected(extent: Extent, n_trees: int, n_drawn: int) -> GrownInParts:
     """
     rows, most = 0.632 * extent.n_rows, GATHERED_BYTES / (gathered_bytes(extent) + 7)
     large = max(1.0, 2.0 * rows / most - 1.0)
-    return GrownInParts(n_trees * large * n_drawn, n_trees * rows, 0, n_trees * rows * 2 / 3)
+    groups = -(-rows // most)
+    return GrownInParts(n_trees * large * n_drawn, n_trees * rows, 0, n_trees * rows * 2 / 3, groups)
 
 
 def part_bytes(extent: Extent, n_threads: int) -> int:

@@ -67,7 +67,7 @@ def test_bytes_in_words():
 
 def test_bytes_sent_by_parts_are_tables_and_the_rows_brought_together():
     extent = Extent(1000, 10, 1, 1, weighted=False)
-    grown = GrownInParts(tables=15, gathered=600, leaves=100, nodes=70)
+    grown = GrownInParts(tables=15, gathered=600, leaves=100, nodes=70, groups=8)
     sent = bytes_partition(extent, 4, grown, bins=256, sums=1)
     assert sent == 15 * 256 * 8 * 3 + 3 * (600 * 12 + 100 * 2 + 70 * (NODE_BYTES + 32) + 2 * 1000) // 4
     assert bytes_partition(extent, 1, grown, bins=256, sums=1) == 0
