@@ -43,6 +43,9 @@ _LOCAL: dict[str, Any] = {
     "costs": None,
 }
 _MOST_CHANGED = 3  # a change of more than a third of the rows is grown from the root
+_MANY = 256  # a change of more than so small a part of the rows may cost more than a batch fit
+_MOST_REGROWN = 0.5  # it does where more than this share of the rows was grown anew
+_BATCH_FITS = 16  # so many changes of many rows in turn are batch fits then, before one is followed again
 _NOBODY = np.empty(0, np.int64)
 _IDLE_WITHOUT_MISSING = {"branch", "majority", "fractional"}
 
@@ -70,6 +73,7 @@ class Follower:
         self._is_first = True
         self._criterion: Any = None
         self._tally: Any = None  # while a change of few rows need not look at all
+        self._was_large, self._n_batch_fits = False, 0  # whether the last change was of many rows; batch fits to come
         self._asked: Any = None  # what the tree was made for: parameters, the settings of growth, announced classes
 
     def follow(self, batch: Any) -> None:
@@ -79,12 +83,25 @@ class Follower:
         came, went = _in_all(rows.pending)
         # First rows are grown as a batch, as are changes of many rows: what follows them is made when few come or go.
         is_few, self._is_first = not self._is_first and _MOST_CHANGED * (len(came) + len(went)) <= rows.n_rows, False
-        tree, self._tree = RowTree(slots) if self._tree is None else self._tree, None
-        if not is_few or not self._may_follow(batch):
+        is_large = _MANY * (len(came) + len(went)) > rows.n_rows
+        is_whole, self._was_large = is_large and self._was_large and self._n_batch_fits > 0, is_large
+        if self._tree is None:
+            tree, self._tally = RowTree(slots), None  # which was of the rows that another tree followed
+        else:
+            tree, self._tree = self._tree, None
+        if not is_few or is_whole or not self._may_follow(batch):
+            self._n_batch_fits -= is_whole
             self._grow_anew(batch)
             return
+        self._follow(tree, batch, came, went)
+        if is_large:
+            self._n_batch_fits = _BATCH_FITS if tree.share_regrown > _MOST_REGROWN else 0
+
+    def _follow(self, tree: RowTree, batch: Any, came: NDArray[np.int64], went: NDArray[np.int64]) -> None:
+        """Follow rows by what came and went, if that can be done."""
         if self._follow_few(tree, batch, came, went):
             return
+        rows, slots = self.rows, tree.slots
         held = slots.held
         outcome, weight = rows.outcome(held), rows.weight(held)
         weights = fixed_weights(weight, len(held))

@@ -54,6 +54,7 @@ class FollowedTree:
         self.is_bounded = bounds_spread(criterion) and has_spread
         self.nodes = FollowedNodes.new(1024, self.n_sums, p, 4096, 4 + n_slots // 1024)
         self.listed = np.empty(1024, np.int64)
+        self.n_regrown = 0  # rows of the nodes that the last change grew anew
         self.root_of, self.side = np.empty(n_slots, np.int32), np.empty(n_slots, np.uint8)
         growing = new_growing(1, n_kept_of(target), 1, False, False)
         nobody = Listed(np.empty(0, np.uint32))
@@ -90,6 +91,7 @@ class FollowedTree:
         visit.sets[:n], visit.sets[n:m] = came, went
         call_entry(code_for(visit_tree, visit), n, m - n, 0)
         n_listed = int(visit.count[1])
+        self.n_regrown = int(self.nodes.n_rows[visit.listed[:n_listed]].sum())
         if n_listed:
             self.listed = visit.listed
             grow_listed(self, n_listed, self.workers)

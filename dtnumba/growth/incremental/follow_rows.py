@@ -45,8 +45,10 @@ class RowTree:
             came, went = slots.counted, np.empty(0, np.int64)
             self._tree = FollowedTree(slots.values, came, own, criterion, limits, settings.workers)
             self._made_for = made_for
-        else:
-            update(self._tree.target, target, slots, came)
+            self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32))
+            self._tree.n_regrown = 0  # a tree that is made tells nothing of the next change
+            return True
+        update(self._tree.target, target, slots, came)
         self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32))
         return True
 
@@ -59,6 +61,11 @@ class RowTree:
             if column is not None and len(column) == len(self.slots):
                 column[came] = values
         self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32))
+
+    @property
+    def share_regrown(self) -> float:
+        """Which share of the rows is below nodes that the last change grew anew."""
+        return 0.0 if self._tree is None else self._tree.n_regrown / max(int(self._tree.nodes.n_rows[0]), 1)
 
     @property
     def n_bytes(self) -> int:
