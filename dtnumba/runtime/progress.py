@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-_TICK = 0.05  # seconds between two looks
+_TICK, _SHORTEST = 0.05, 0.001  # seconds between two looks, and at least
 # Work below this many rows times trees is over before anyone could look; a thread to wait in takes 0.1 ms.
 _SMALL = 200_000
 _LONG = 10_000_000  # steps of some nanoseconds; a thread to wait in takes a hundredth of their time
@@ -112,7 +112,7 @@ class Monitor:
         thread.start()
         while not finished.is_set() and not (leaves and halt[0]):
             try:
-                finished.wait(_TICK)
+                finished.wait(self.until_next_look())
                 self.done = before + count()
                 self._look(halt)
             except BaseException as error:  # noqa: BLE001, PERF203  Ctrl-C or a callback's error: raised later
@@ -129,6 +129,12 @@ class Monitor:
         if self.verbose and not callable(self.verbose) and not self._told_of_compiling and not is_compiled(task):
             self._told_of_compiling = NOTICE.is_told = True
             _say("compiling, which takes some seconds the first time\n")
+
+    def until_next_look(self) -> float:
+        """Return the seconds until a look around: a tick, or what is left of the time where that is less."""
+        if self.max_seconds is None or self.stopped:
+            return _TICK
+        return min(_TICK, max(self.max_seconds - self.seconds_of_work(), _SHORTEST))
 
     def _look(self, halt: Any) -> None:
         if self.stopped:

@@ -11,8 +11,14 @@ from strategies import interpreted_only
 
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, OptimalTreeClassifier, OptimalTreeRegressor
 from dtnumba.growth.optimal import train
-from dtnumba.growth.optimal.train import passes
+from dtnumba.growth.optimal.columns import columns_of
+from dtnumba.growth.optimal.greedy import Grower
+from dtnumba.growth.optimal.objectives import class_objective
+from dtnumba.growth.optimal.train import SearchLimits, greedy_trees, passes
 from dtnumba.pruners.mdl import MDL
+from dtnumba.runtime.progress import Monitor
+from dtnumba.tables.table import read_table
+from dtnumba.tables.weights import fixed_weights
 from dtnumba.trees import message_length
 from dtnumba.trees.check import check
 from dtnumba.trees.message_length import whole_leaf_bits
@@ -245,6 +251,33 @@ def test_bounds_between_searches_are_below_the_best():
         assert model.is_optimal_
         assert model.history_[:, 2].max() <= best
         assert model.objective_ == best if seed % 2 == 0 else model.objective_ <= best
+
+
+@pytest.mark.parametrize("looks", [0, 1, 5, 20, 29])
+def test_columns_of_two_values_are_put_in_order_until_time_is_up(looks):
+    asked = 0
+
+    def is_over():
+        nonlocal asked
+        asked += 1
+        return asked > looks
+
+    table = read_table(np.random.default_rng(0).integers(0, 2, (40, 20), np.uint8), "OptimalTreeClassifier")
+    assert len(columns_of(table, np.arange(40), None)) == 20
+    assert len(columns_of(table, np.arange(40), None, is_over)) == max(0, looks - 1 - 20)
+    assert asked == looks + 1
+
+
+def test_nothing_is_done_for_greedy_trees_once_time_is_up():
+    class Untouched(list):
+        def __iter__(self):
+            raise AssertionError("nobody waits for this")
+
+    y, slow = np.array([0, 1, 1]), Grower(lambda *_: [], lambda _: np.zeros(3), 1, 1e12)
+    weights = fixed_weights(np.ones(3), 3)
+    goal = class_objective(y, 2, weights, "error", None, lambda _: 0.0)
+    monitor = Monitor(0, 0.0, 1, 1 << 40, stopped="time")
+    assert greedy_trees(Untouched([None]), goal, SearchLimits(3, 7, 1, 1 << 30, grower=slow), monitor) == []
 
 
 def test_the_searches_end_with_all_trees():

@@ -51,6 +51,15 @@ def test_what_has_no_flag_is_left_to_itself():
         Monitor(0, None, 1, 1 << 40).in_background(lambda: 1 / 0)
 
 
+def test_what_watches_looks_again_when_the_time_is_up(monkeypatch):
+    monitor = Monitor(0, 2.0, 1, 1 << 40)
+    now = [0.0, 1.97, 1.9999, 2.5]
+    monkeypatch.setattr(monitor, "seconds_of_work", lambda: now[0])
+    found = [(now.__setitem__(0, second), monitor.until_next_look())[1] for second in list(now)]
+    assert found == pytest.approx([0.05, 0.03, 0.001, 0.001])
+    assert Monitor(0, None, 1, 1 << 40).until_next_look() == 0.05
+
+
 def test_seconds_of_compiling_do_not_count():
     monitor = Monitor(0, 0.2, 1, 1 << 40)
 

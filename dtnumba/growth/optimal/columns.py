@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,7 +67,7 @@ def columns_of(
 
     """
     if table.cells is not None and table.nominal is None:
-        all_of_two = _of_two_values(table.whole if len(kept) == table.n_rows else table.whole[kept])
+        all_of_two = _of_two_values(table.whole if len(kept) == table.n_rows else table.whole[kept], is_over)
         if all_of_two is not None:
             return all_of_two
     found: list[OrderedColumn] = []
@@ -82,19 +82,26 @@ def columns_of(
     return _distinct(found, is_over, by_price=by_price)
 
 
-def _of_two_values(X: NDArray[Any]) -> list[OrderedColumn] | None:
-    """Return the columns of a table that has two values in each, or None; those that part rows alike, once."""
+def _of_two_values(X: NDArray[Any], is_over: Callable[[], bool]) -> list[OrderedColumn] | None:
+    """Return the columns of a table that has two values in each, or None; those that part rows alike, once.
+
+    Those of them until ``is_over``.
+    """
     low, high = X.min(axis=0), X.max(axis=0)
     is_high = high == X
     if not (is_high | (low == X)).all():
         return None
+    if is_over():
+        return []
     codes = np.ascontiguousarray(is_high.T).view(np.uint8)
     packed = np.packbits(codes ^ codes[:, :1], axis=1)
     first: dict[bytes, int] = {}
     for j in np.flatnonzero(low < high).tolist():
+        if is_over():
+            return []
         first.setdefault(packed[j].tobytes(), j)
     ends, both = np.stack([low, high], axis=1).astype(np.float64), np.arange(2)
-    return [OrderedColumn(j, codes[j], ends[j], both) for j in first.values()]
+    return [OrderedColumn(j, codes[j], ends[j], both) for j in takewhile(lambda _: not is_over(), first.values())]
 
 
 def ranked_values(table: Any, kept: NDArray[np.int64], most: int) -> NDArray[np.float64]:

@@ -128,7 +128,7 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
         _begin(columns, goal, limits, monitor, found)
         goal = priced(goal, columns)
     ready = partial(made_ready, takes_long=takes_long(len(columns), len(goal.values)), monitor=monitor)
-    one = ready(partial(_engine, columns, goal, rule, limits))
+    one = ready(partial(_engine, columns, goal, rule, limits, lambda: bool(monitor.stopped)))
     if one is not None:
         one.compile()
         try:
@@ -143,7 +143,13 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
     return found
 
 
-def _engine(columns: list[OrderedColumn], goal: Objective, rule: TreeRule, limits: SearchLimits) -> Engine:
+def _engine(
+    columns: list[OrderedColumn], goal: Objective, rule: TreeRule, limits: SearchLimits, is_over: Callable[[], bool]
+) -> Engine | None:
+    for column in columns:  # each is looked at once, and knows then
+        if is_over():
+            return None
+        _ = column.last_code
     is_bits = goal.is_sum and (is_binary(columns) or n_cuts(columns) <= _FEW_CUTS)
     return (BitEngine if is_bits else SortedEngine)(columns, goal, rule, limits.memory, limits.workers)
 
@@ -238,13 +244,16 @@ def greedy_trees(
     """
     if limits.start is None or not limits.is_whole:
         return []
-    greedy = Greedy(columns, goal, limits.grower)
-    grow = partial(greedy.trees, limits.depth, limits.tests)
+
+    def grow() -> tuple[list[tuple[Tree, int]], list[OrderedColumn]]:
+        greedy = Greedy(columns, goal, limits.grower)
+        return greedy.trees(limits.depth, limits.tests), greedy.columns[len(columns) :]
+
     found = made_ready(grow, takes_long=not _is_quick(limits, goal), monitor=monitor)
     if found is None:
         return []
-    columns += greedy.columns[len(columns) :]
-    return list(found)
+    columns += found[1]
+    return list(found[0])
 
 
 def _is_quick(limits: SearchLimits, goal: Objective) -> bool:
@@ -257,14 +266,17 @@ def _extend(
     """Grow the tree that was found greedily to the depth that was asked for."""
     if not found.tree or (monitor.stopped and not _is_quick(limits, goal)):
         return
-    greedy = Greedy(columns, goal, limits.grower)
     given = dict(found.tree)
-    tree = monitor.in_background(
-        lambda: greedy.extended(given, limits.depth, limits.tests, lambda: bool(monitor.stopped))
-    )
-    if tree is not None:
-        columns += greedy.columns[len(columns) :]
-        found.take(tree, greedy.prune(tree))
+
+    def grow() -> tuple[Tree, int, list[OrderedColumn]]:
+        greedy = Greedy(columns, goal, limits.grower)
+        tree = greedy.extended(given, limits.depth, limits.tests, lambda: bool(monitor.stopped))
+        return tree, greedy.prune(tree), greedy.columns[len(columns) :]
+
+    grown = monitor.in_background(grow)
+    if grown is not None:
+        columns += grown[2]
+        found.take(*grown[:2])
 
 
 def count_tests(tree: Tree) -> int:
