@@ -130,10 +130,21 @@ class SolvedSets(NamedTuple):
 
 
 @outlined
+def lost_between(rows, level, side, column, start, stop):
+    """Return what rows between two places in the order of a column lose that no test parts, whatever their tree."""
+    total = np.int64(0)
+    if len(rows.lost) > 0:
+        order = rows.row[level, side, column]
+        for t in range(start, stop):
+            total += rows.lost[order[t]]
+    return total
+
+
+@outlined
 def bound_by_like(known, level, rows, slot, side, asked, upper, own):
     """Return whether a set, asked for (depth, tests, spent), cannot lose less than ``upper`` because of one like it.
 
-    It is rows[slot, side]; its rows are written to ``own`` as bits.
+    Or because of its rows that no test parts. It is rows[slot, side]; its rows are written to ``own`` as bits.
     """
     told, order = known.told[level], rows.row[slot, side, 0]
     depth, tests, spent = asked
@@ -142,6 +153,8 @@ def bound_by_like(known, level, rows, slot, side, asked, upper, own):
     for t in range(np.uint64(rows.size[slot, side])):
         r = np.uint64(order[t])
         own[r // _WORD] |= _ONE << (r % _WORD)
+    if len(rows.lost) > 0 and lost_between(rows, slot, side, 0, 0, rows.size[slot, side]) >= upper:
+        return True
     for k in range(len(told)):
         room = told[k, K_LOW] - upper
         if room < 0 or told[k, K_DEPTH] < depth or told[k, K_TESTS] < tests or told[k, K_SPENT] < spent:

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dtnumba.growth.optimal.columns import rows_alike
 from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
 from dtnumba.growth.optimal.losses.labels import LabelCosts, ManyErrors, TwoErrors
 from dtnumba.growth.optimal.losses.message import MessageLength
-from dtnumba.growth.optimal.losses.spreads import EntropyLost, ManyGini, SquaresLost, TwoGini, WideGini
+from dtnumba.growth.optimal.losses.spreads import (
+    EntropyLost,
+    ManyGini,
+    SquaresLost,
+    TwoGini,
+    WideGini,
+    least_squares,
+)
 from dtnumba.growth.targets.fixed_point import moments_of
 
 if TYPE_CHECKING:
@@ -39,6 +47,20 @@ class Objective(NamedTuple):
     price: int  # of a test, in units, or of the cheapest one
     root: int  # what all rows lose as one leaf, in units
     is_sum: bool = True  # whether sums say what rows lose, and all tests cost alike
+
+
+def lost_alike(columns: NDArray[Any], values: NDArray[np.int64], loss: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return one row of each kind that no column (columns, rows) parts, and what its rows lose at least in any tree."""
+    first, kind = rows_alike(np.ascontiguousarray(columns.T))
+    sums = np.zeros((len(first), values.shape[1]), np.int64)
+    np.add.at(sums, kind, values)
+    if isinstance(loss, SquaresLost):
+        return first, least_squares(loss, sums)
+    loses = np.zeros(len(first), np.int64)
+    mixed = sums.min(axis=1) > 0 if isinstance(loss, LabelCosts) else np.count_nonzero(sums, axis=1) > 1
+    for k in np.flatnonzero(mixed):
+        loses[k] = type(loss).leaf(loss, sums[k])
+    return first, loses
 
 
 def class_objective(

@@ -15,7 +15,8 @@ def rows_of(sets, worst):
     row = np.zeros((1, len(sets), 1, 200), np.int32)
     for side, rows in enumerate(sets):
         row[0, side, 0, : len(rows)] = rows
-    return SimpleNamespace(row=row, size=np.array([[len(rows) for rows in sets]]), worst=np.asarray(worst, np.int64))
+    size, none = np.array([[len(rows) for rows in sets]]), np.zeros(0, np.int64)
+    return SimpleNamespace(row=row, size=size, worst=np.asarray(worst, np.int64), lost=none)
 
 
 def nothing_known(n_sets, n_rows):
@@ -43,6 +44,14 @@ def test_a_set_bounds_those_that_have_all_of_it_or_nearly():
     rows = rows_of(sets, [])
     assert bound_by_like(known, 0, rows, 0, 1, (2, 3, 0), 10, known.own[0])
     assert not bound_by_like(known, 0, rows, 0, 2, (2, 3, 0), 1, known.own[0])
+
+
+def test_rows_that_no_test_parts_bound_a_set_of_which_nothing_is_known():
+    rows, known = rows_of([np.arange(10), np.arange(4)], np.ones(10)), nothing_known(1, 10)
+    rows.lost = np.array([0, 3, 0, 2, 4, 0, 0, 0, 0, 0])
+    for side, lost in enumerate([9, 5]):
+        assert bound_by_like(known, 0, rows, 0, side, (2, 3, 0), lost, known.own[0])
+        assert not bound_by_like(known, 0, rows, 0, side, (2, 3, 0), lost + 1, known.own[0])
 
 
 def test_the_oldest_set_is_forgotten():

@@ -316,3 +316,22 @@ def test_rows_that_no_test_parts_bound_what_a_set_loses(problem, kind):
     expected = sum(slow(mask) for mask in alike.values())
     found = always_lost(job.known, job.rows.valid[0]) if len(job.known.alike) else 0
     assert abs(found * unit - expected) < 1e-6
+
+
+@interpreted_only
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(3), kind=st.sampled_from(KINDS), sets=st.integers(0, 20))
+def test_a_halted_sorted_search_knows_of_rows_that_no_test_parts(problem, kind, sets):
+    codes, y, weight, n_classes, rule, rng = problem
+    loss, unit, values, slow = loss_kind(kind, y, weight, n_classes, rng)
+    deep = rule._replace(depth=3, most=7, price=0)
+    job = sorted_job(codes.T.astype(np.int32), values, loss, deep, weight if kind == "error" else NONE)
+    alike = {mask.tobytes(): mask for mask in ((codes == row).all(axis=1) for row in codes)}
+    lost = sum(slow(mask) for mask in alike.values())
+    assert abs(job.rows.lost.sum() * unit - lost) < 1e-6
+    job, code = ready(job, sorted_kernels)
+    call_entry(code, FAR, ALL_TESTS, sets)
+    expected = naive.best_loss(np.ones(len(codes), bool), naive.divisions_of_codes(codes), slow, 3, 7, deep.least)
+    low, high = int(job.levels.state[0, S_BOUND]) * unit, int(job.levels.state[0, S_BEST]) * unit
+    assert min(lost, high) - 1e-6 <= low or sets > job.levels.explored[0]
+    assert low <= expected + 1e-6

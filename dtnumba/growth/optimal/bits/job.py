@@ -10,11 +10,9 @@ from dtnumba.growth.optimal.bits.ahead import I_SIZE, BitJob, Frames
 from dtnumba.growth.optimal.bits.rows import BitRows, Counted, Summed
 from dtnumba.growth.optimal.bits.search import search
 from dtnumba.growth.optimal.bits.two_levels import Pairs, two_below
-from dtnumba.growth.optimal.columns import rows_alike
 from dtnumba.growth.optimal.crew import new_crew
 from dtnumba.growth.optimal.known_sets import Known
-from dtnumba.growth.optimal.losses.labels import LabelCosts
-from dtnumba.growth.optimal.losses.spreads import SquaresLost, least_squares
+from dtnumba.growth.optimal.objectives import lost_alike
 from dtnumba.growth.optimal.rule import N_LEVEL_STATE
 from dtnumba.runtime.addresses import code_for
 
@@ -146,16 +144,7 @@ def _lost_alike(
     nothing = np.zeros(0, np.uint64), np.zeros(0, np.int64)
     if rule.depth <= 2 or len(columns) == 0:
         return nothing
-    first, kind = rows_alike(np.ascontiguousarray(columns.T))
-    sums = np.zeros((len(first), values.shape[1]), np.int64)
-    np.add.at(sums, kind, values)
-    if isinstance(loss, SquaresLost):
-        loses = least_squares(loss, sums)
-    else:
-        loses = np.zeros(len(first), np.int64)
-        mixed = sums.min(axis=1) > 0 if isinstance(loss, LabelCosts) else np.count_nonzero(sums, axis=1) > 1
-        for k in np.flatnonzero(mixed):
-            loses[k] = type(loss).leaf(loss, sums[k])
+    first, loses = lost_alike(columns, values, loss)
     alike, lost = np.zeros(64 * n_words, np.uint8), np.zeros(64 * n_words, np.int64)
     at = place[first[loses > 0]]
     alike[at], lost[at] = 1, loses[loses > 0]

@@ -10,7 +10,9 @@ from dtnumba.growth.optimal.crew import new_crew
 from dtnumba.growth.optimal.known_sets import KNOWN_BYTES, MOST_KNOWN, OF_LEVELS, SolvedSets
 from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
 from dtnumba.growth.optimal.losses.labels import ManyErrors, TwoErrors
+from dtnumba.growth.optimal.losses.message import MessageLength
 from dtnumba.growth.optimal.losses.spreads import SquaresLost, TwoGini
+from dtnumba.growth.optimal.objectives import lost_alike
 from dtnumba.growth.optimal.ordered.batches import I_SIZE, SortedJob
 from dtnumba.growth.optimal.ordered.rows import Lanes, SortedRows
 from dtnumba.growth.optimal.ordered.search import search_sorted
@@ -57,7 +59,8 @@ def sorted_job(
     label = np.asarray(value.argmax(axis=1) if label is None else label, np.int32)
     delta, first = _steps(loss, value, label)
     wide = delta.dtype
-    rows = SortedRows(row, code, size, np.ascontiguousarray(value), delta, first, label, np.asarray(worst, np.int64))
+    worst, lost = np.asarray(worst, np.int64), _lost_alike(codes, value, loss, rule)
+    rows = SortedRows(row, code, size, np.ascontiguousarray(value), delta, first, label, worst, lost)
     lanes = Lanes(
         np.zeros(N_LANES, np.int32),
         np.zeros((6, N_LANES), wide),
@@ -106,6 +109,19 @@ def sorted_job(
         np.zeros((OF_LEVELS + levels, words), np.uint64),
     )
     return SortedJob(rows, loss, rule, lanes, state, np.zeros(1, np.int64), known, new_crew(I_SIZE), 0)
+
+
+def _lost_alike(codes: NDArray[np.int32], value: NDArray[np.int64], loss: Any, rule: TreeRule) -> NDArray[np.int64]:
+    """Return what rows lose that no column parts, as ``SortedRows`` has it."""
+    nothing = np.zeros(0, np.int64)
+    if rule.depth <= 2 or isinstance(loss, (AbsoluteLost, MessageLength)):  # of which sums say nothing
+        return nothing
+    first, loses = lost_alike(codes, value, loss)
+    if not loses.any():
+        return nothing
+    lost = np.zeros(len(value), np.int64)
+    lost[first] = loses
+    return lost
 
 
 def sorted_helper(job: SortedJob) -> SortedJob:

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from dtnumba.growth.optimal.known_sets import lost_between
 from dtnumba.growth.optimal.ordered.two_levels import (
     R_COLUMN,
     R_FROM,
@@ -38,12 +39,21 @@ def _cut_between(codes, low, high, wanted):
     return np.int64(-1)
 
 
+@inline
+def bound_of_range(rows, level, side, one):
+    """Return what every cut of a range loses: its ends, and between them what no test parts."""
+    between = lost_between(rows, level, side, one[R_COLUMN], one[R_FROM], one[R_TO])
+    return one[R_LEFT] + one[R_RIGHT] + one[R_PRICE] + between
+
+
 @outlined
 def cut_of(job, level, one):
     """Return where a range is divided, -1 where it has no cut, or none that could lose less than is wanted."""
     rows, state = job.rows, job.levels.state[level]
     start, stop, f = one[R_FROM], one[R_TO], one[R_COLUMN]
     if one[R_LEFT] + one[R_RIGHT] + one[R_PRICE] >= state[S_UPPER] or stop - start <= 1:
+        return np.int64(-1)
+    if bound_of_range(rows, level, state[S_OWN], one) >= state[S_UPPER]:
         return np.int64(-1)
     wanted = one[R_SEED]
     if wanted == 0:

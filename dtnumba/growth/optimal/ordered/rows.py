@@ -31,6 +31,8 @@ class SortedRows(NamedTuple):
     first: np.ndarray  # (rows,) int64: a second such number; of distances, the place of a row's target among all
     label: np.ndarray  # (rows,) int32: which class a row is of, or which target it has
     worst: np.ndarray  # (rows,) int64: what a row can lose at most; empty where nobody can say
+    # (rows,) int64: of one row of those that no test parts, what they lose together; empty where that is nothing
+    lost: np.ndarray
 
 
 class Lanes(NamedTuple):

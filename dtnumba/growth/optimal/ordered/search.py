@@ -25,7 +25,7 @@ from dtnumba.growth.optimal.ordered.batches import (
     n_together,
     try_together,
 )
-from dtnumba.growth.optimal.ordered.ranges import cut_of, use_bounds
+from dtnumba.growth.optimal.ordered.ranges import bound_of_range, cut_of, use_bounds
 from dtnumba.growth.optimal.ordered.rows import loss_of_set, part
 from dtnumba.growth.optimal.ordered.two_levels import (
     R_COLUMN,
@@ -198,7 +198,7 @@ def _bound_others(job):
     state, bound = levels.state[0], levels.state[0, S_UPPER]
     for k in range(state[S_HEAD], state[S_TAIL]):
         one = levels.ranges[0, k % levels.ranges.shape[1]]
-        bound = min(bound, one[R_LEFT] + one[R_RIGHT] + one[R_PRICE])
+        bound = min(bound, bound_of_range(job.rows, 0, state[S_OWN], one))
     state[S_BOUND] = bound
 
 
