@@ -287,6 +287,30 @@ def test_the_searches_end_with_all_trees():
             assert last == passes(depth, None, of_bits=of_bits)[-1]
 
 
+@interpreted_only
+def test_where_a_bound_took_too_long_lower_ones_are_tried(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 8)) > 0, rng.integers(0, 2, 200)
+    proven, asked = OptimalTreeClassifier(max_depth=4).fit(X, y), []
+
+    def search(engine, upper, budget, steps, is_main=True):
+        plain(engine, upper, budget, steps, is_main)
+        asked.append((upper, engine.ended))
+
+    plain = train.BitEngine.search
+    few = [train.Pass(0), *(train.Pass(train.ALL_TESTS, 3 / 4, 1) for _ in range(4))]
+    monkeypatch.setattr(train, "passes", lambda *_, **__: few)
+    monkeypatch.setattr(train.BitEngine, "search", search)
+    model = OptimalTreeClassifier(max_depth=4).fit(X, y)
+    late = [upper for upper, ended in asked if not ended]
+    assert 1 <= len(late) <= 3
+    assert late == sorted(late, reverse=True)
+    assert max(upper for upper, ended in asked[1:] if ended) == model.lower_bound_ > 0
+    assert model.lower_bound_ < min(late)
+    assert model.lower_bound_ <= proven.objective_ <= model.objective_
+    assert_honest(model, X, y)
+
+
 def test_memory_has_a_budget():
     X, y = noise(2000, 10)
     with pytest.raises(ValueError, match=r"max_bytes=1000000: 2000 rows and 10 columns or cuts need \d+; allow more"):

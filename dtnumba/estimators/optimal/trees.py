@@ -62,7 +62,8 @@ class OptimalTree(Learner):
     loss_ : float
         What the tree loses on the rows of ``fit``: the weight of wrong labels, their cost, or the squares.
     objective_, lower_bound_ : float
-        The loss and the price of all tests; and what every tree loses at least.
+        The loss and the price of all tests; and what every tree loses at least. Of a search that ended early, that is
+        above what rows lose that no test parts only where each test of the root was tried, or skipped by one like it.
     gap_ : float
         How much better a tree might be, as a share of ``objective_``; 0 where the tree is proven best.
     is_optimal_ : bool

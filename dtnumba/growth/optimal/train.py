@@ -30,6 +30,7 @@ _A_WHILE = 2_000_000_000  # steps of some nanoseconds, of a search that others f
 _AT_ONCE = 0.05  # seconds that need no thread to wait in
 _A_LOOK = 100e-9  # seconds that a row of a column takes to be put in order
 _SHARES = (1 / 8, 1 / 4, 1 / 2, 3 / 4)  # of the best loss, below which is looked for trees to raise the bound
+_LESS = 4  # of the steps are for each bound between the one that is known and the least that took too long
 
 
 @dataclass
@@ -177,7 +178,7 @@ def _search(
 ) -> None:
     """Search pass by pass, until the best tree is proven, or good enough, or the monitor stops it."""
     twin: Engine | None = None
-    now, steps, is_late = one, 0, False
+    now, steps, too_high = one, 0, 0  # below which a search for a bound did not end
 
     def watch() -> int:
         if now.is_running:
@@ -189,8 +190,10 @@ def _search(
         target = better if step.share == 1.0 else int(step.share * found.upper)
         if found.lower >= better or monitor.stopped:
             break
-        # Where a search for a bound did not end, one for a higher bound would not, either.
-        if step.share < 1.0 and (target <= found.lower or is_late):
+        # Where a search for a bound did not end, one for a higher bound would not, either; one for a lower bound may.
+        if step.share < 1.0 and too_high > 0:
+            target, step = (found.lower + too_high) // 2, step._replace(steps=step.steps // _LESS)
+        if step.share < 1.0 and target <= found.lower:
             continue
         is_last = step.budget == ALL_TESTS and step.share == 1.0
         now = one
@@ -211,7 +214,8 @@ def _search(
         if step.budget == ALL_TESTS and is_whole:
             found.lower = max(found.lower, _proven(now, found, target, before, limits.gap))
         found.note(monitor.seconds_of_work(), found.upper)
-        is_late = is_late or (step.share < 1.0 and not now.ended)
+        if step.share < 1.0 and not now.ended:
+            too_high = target
         if halted or (is_last and now.ended):
             break
     found.explored = sum(int(each.explored_at[0]) for each in (one, twin) if each is not None)
