@@ -14,37 +14,10 @@ import numpy as np
 HAIR = 1e-7
 TAILS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0)
 DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0)
-RULES = {  # what the text of the rules leaves open; a run may change one to see what that does
-    "pool": "U",
-    "slack": 0.1,
-    "regrow": True,
-    "raise_min": 0.1,
-    "raise_same": False,
-    "ties": ">=",
-    "large": 0,
-    "bits": 0.0,
-    "gains": 1e-4,
-    "collapse": -1e-3,
-    "last": False,
-    "large_is": "min",
-    "keeps_two": True,
-    "scales": True,
-    "possible": "gaining",
-    "least": 2.0,
-    "first": True,
-    "equal": 0.001,
-    "global": "any",
-    "skips": True,
-    "same_gain": 1e-9,
-    "n_of": "present",
-    "before": 1,
-    "after": 0,
-    "middle": 0,
-    "bars": True,
-    "together": True,
-    "raises": "heaviest_inner",
-    "joins": "after",
-}
+LEAST_GAIN = 1e-4  # a case, of a test that counts
+SAME_SHARES = 1e-3  # of the classes, that make two categories one
+MOST_OF_GAIN = 0.95  # of single categories, that mergers by ratio leave
+SLACK = 0.1  # errors by which a smaller tree may be worse
 
 
 @dataclass
@@ -148,7 +121,7 @@ class Grower:
             each = np.array([costs[1][0], costs[0][1]], float)
             self.factors = each / (share @ each)
             self.w = self.w * self.factors[y]
-            self.min_cases *= min(self.factors) if RULES["scales"] else 1.0
+            self.min_cases *= min(self.factors)
         self.log_confidence = math.log(confidence)
         self.confidence = confidence
         self.z = float(np.interp(confidence, TAILS, DEVIATES))
@@ -177,7 +150,7 @@ class Grower:
             values = self.values[test.feature]
             node.threshold = values[np.searchsorted(values, test.threshold, side="right") - 1]
         self.grow_below(node, rows, w, used)
-        if sum(child.errors() for child in node.children) >= W - node.counts.max() + RULES["collapse"]:
+        if sum(child.errors() for child in node.children) >= W - node.counts.max() - 1e-3:
             node.make_leaf()
         return node
 
@@ -213,49 +186,29 @@ class Grower:
         return out
 
     def choose(self, rows, w, used):
-        W, tests, n_possible = w.sum(), [], 0
+        W, tests = w.sum(), []
         for f in range(self.X.shape[1]):
-            if f in used:
-                continue
-            test = self.test_of(f, rows, w)
-            if test is not None and test.fan - 1 > self.leaves_per_case * W + 0.5 + HAIR:
-                test = None  # of more branches than leaves
-            if test is not None:
-                n_possible += 1
-            if (
-                test is not None
-                and test.gain > RULES["gains"]
-                and test.gain * w.sum() > RULES["bits"]
-                and test.info > 0
-            ):
+            test = None if f in used else self.test_of(f, rows, w)
+            if test is None or test.fan - 1 > self.leaves_per_case * W + 0.5 + HAIR:
+                continue  # of more branches than leaves
+            if test.gain > LEAST_GAIN and test.info > 0:
                 tests.append(test)
         if not tests:
             return None
         is_wide = [self.kinds[t.feature] == "nominal" and self.n_levels[t.feature] >= 0.3 * self.N for t in tests]
         narrow = [t for t, wide in zip(tests, is_wide, strict=True) if not wide] or tests
         a, b = self.min_gain
-        floor = (
-            a * sum(t.gain for t in narrow) / len(narrow)
-            + b
-            * math.log2(
-                n_possible
-                if RULES["possible"] == "legal"
-                else self.X.shape[1]
-                if RULES["possible"] == "all"
-                else len(tests)
-            )
-            / W
-        )
-        best, more = None, 1 + RULES["same_gain"]
+        floor = a * sum(t.gain for t in narrow) / len(narrow) + b * math.log2(len(tests)) / W
+        best = None
         for t in tests:
-            if t.gain < 0.999 * floor or t.info <= 0:
+            if t.gain < 0.999 * floor:
                 continue
             if best is None:
                 best = t
                 continue
             mine, theirs = t.gain / t.info, best.gain / best.info
             if mine > theirs * (1 + 1e-12) or (
-                mine > 0.999 * theirs and (t.fan < best.fan or (t.fan == best.fan and t.gain > best.gain * more))
+                mine > 0.999 * theirs and (t.fan < best.fan or (t.fan == best.fan and t.gain > best.gain * (1 + 1e-9)))
             ):
                 best = t
         return best
@@ -334,12 +287,12 @@ class Grower:
             gain = (whole - total_info(table).sum()) / W
             return Test(f, float(gain), self.info_of(sizes, W), len(table) + 1, group=np.arange(len(table)))
         present = np.flatnonzero(sizes > 0)
-        if (sizes >= self.min_cases - HAIR).sum() < RULES["before"]:
+        if not (sizes >= self.min_cases - HAIR).any():
             return None
         groups = [[int(v)] for v in present]
         sums = [table[v].copy() for v in present]
-        logs = stirling(len(groups) if RULES["n_of"] != "levels" else len(table))
-        best = self.scored(groups, sums, whole, logs, W, None) if RULES["first"] else None
+        logs = stirling(len(groups))
+        best = self.scored(groups, sums, whole, logs, W, None)
         i = 0
         while i < len(groups):  # values of the same shares
             j = i + 1
@@ -347,19 +300,15 @@ class Grower:
                 n_large = sum(one.sum() >= self.min_cases - HAIR for one in sums)
                 both = min(sums[i].sum(), sums[j].sum()) >= self.min_cases - HAIR
                 if (
-                    np.abs(sums[i] / sums[i].sum() - sums[j] / sums[j].sum()).max() <= RULES["equal"]
+                    np.abs(sums[i] / sums[i].sum() - sums[j] / sums[j].sum()).max() <= SAME_SHARES
                     and len(groups) > 2
-                    and not (both and n_large <= 2 and RULES["bars"])
+                    and not (both and n_large <= 2)
                 ):
                     groups[i] += groups.pop(j)
                     sums[i] = sums[i] + sums.pop(j)
                 else:
                     j += 1
             i += 1
-        if sum(one.sum() >= self.min_cases - HAIR for one in sums) < RULES["middle"]:
-            return None
-        if RULES["n_of"] == "merged":
-            logs = stirling(len(groups))
         best = self.scored(groups, sums, whole, logs, W, best)
         alone = whole - total_info(table).sum()
         while len(groups) > 2:
@@ -377,7 +326,7 @@ class Grower:
                     if by_loss is None or loss < by_loss[0] - 1e-9:
                         by_loss = loss, a, b
                     kept, left = gain - loss, bits - spread[d]
-                    if kept < 0.95 * alone - 1e-9 or left <= 0:
+                    if kept < MOST_OF_GAIN * alone - 1e-9 or left <= 0:
                         continue
                     ratio = (kept - charge) / left
                     if by_ratio is None or ratio > by_ratio[0] + 1e-12:
@@ -392,8 +341,6 @@ class Grower:
         if best is None:
             return None
         _, gain, info, groups = best
-        if sum(sizes[g].sum() >= self.min_cases - HAIR for g in groups) < RULES["after"]:
-            return None
         group = np.full(len(table), -1)
         for v, levels in enumerate(groups):
             group[levels] = v
@@ -406,10 +353,10 @@ class Grower:
         each = np.array(sums)
         sizes = each.sum(axis=1)
         info = self.info_of(sizes, W)
-        if info <= 0 or (sizes >= (RULES["least"] or self.min_cases) - HAIR).sum() < RULES["large"]:
+        if info <= 0:
             return best
         gain = (whole - total_info(each).sum()) / W - logs[len(groups)] / W
-        if best is None or gain / info > best[0] or (RULES["ties"] == ">=" and gain / info >= best[0] - 1e-12):
+        if best is None or gain / info >= best[0] - 1e-12:
             return gain / info, gain, info, [list(g) for g in groups]
         return best
 
@@ -438,7 +385,7 @@ class Grower:
         """Return the expected errors of subtrees, given (counts, errors, cost); small ones are one leaf."""
         total, small = 0.0, np.zeros(self.K)
         for counts, _, cost in parts:
-            if RULES["pool"] and counts.sum() < self.min_cases - HAIR:
+            if counts.sum() < self.min_cases - HAIR:
                 small += counts
             else:
                 total += cost
@@ -467,37 +414,27 @@ class Grower:
         below = used | {node.feature} if self.kinds[node.feature] == "nominal" and not self.subset else used
         cases = self.divide(node, rows, w, keep=True)
         parts = [self.prune(c, r, v, below, again) for c, (r, v) in zip(node.children, cases, strict=True)]
-        if RULES["joins"] == "local" and self.kinds[node.feature] == "nominal":
-            parts = self.join_own(node, parts)
         tree, leaf = self.pooled(parts), self.leaf_cost(node.counts)
         sizes = np.array([p[0].sum() for p in parts])
         big, branch = -1, math.inf
         for v, child in enumerate(node.children):
             same = child.feature == node.feature and self.kinds[node.feature] == "numeric"
-            if child.is_leaf or sizes[v] < RULES["raise_min"] * W or (same and not RULES["raise_same"]):
+            if child.is_leaf or sizes[v] < 0.1 * W or same:
                 continue
-            if RULES["raises"] == "heaviest" and sizes[v] < sizes.max() - 1e-9:
-                continue
-            if RULES["raises"] == "heaviest_inner":
-                if big < 0 or sizes[v] >= sizes[big]:
-                    big = v
-                continue
-            cost = self.cost_through(child, rows, w)[2]
-            if cost < branch:
-                big, branch = v, cost
-        if RULES["raises"] == "heaviest_inner" and big >= 0:
-            branch = self.cost_through(node.children[big], rows, w)[2]
+            if big < 0 or sizes[v] >= sizes[big]:
+                big = v
         child = node.children[big]
-        slack = RULES["slack"]
-        if leaf <= min(branch, tree) + slack:
+        if big >= 0:
+            branch = self.cost_through(child, rows, w)[2]
+        if leaf <= min(branch, tree) + SLACK:
             node.make_leaf()
             return node.counts, W - node.counts.max(), leaf
-        if branch <= tree + slack:
+        if branch <= tree + SLACK:
             self.n_raised += 1
             gained = 1.05 * sizes[big] < W
             node.become(child)
             node.counts = self.counts_of(rows, w)
-            if gained and again and RULES["regrow"] and self.regrows:
+            if gained and again and self.regrows:
                 self.n_regrown += 1
                 self.grow_below(node, rows, w, used)
             return self.prune(node, rows, w, used, again=False)
@@ -507,23 +444,16 @@ class Grower:
         """Make one leaf of the leaves of the same class below each test of categories."""
         for child in node.children:
             self.join(child)
-        if not node.is_leaf and self.kinds[node.feature] == "nominal":
-            self.join_own(node)
-
-    def join_own(self, node, parts=None):
-        """Join leaves among the children of a node; return the (counts, errors, cost) of those that are left."""
-        number, kept, shares, left, place = np.arange(len(node.children)), [], [], [], {}
+        if node.is_leaf or self.kinds[node.feature] != "nominal":
+            return
+        number, kept, shares, place = np.arange(len(node.children)), [], [], {}
         for v, child in enumerate(node.children):
             is_empty = child.counts.sum() <= HAIR
             own = int((node if is_empty else child).counts.argmax()), is_empty and not self.subset
-            part = parts[v] if parts else None
             if child.is_leaf and own in place:
                 first = place[own]
                 kept[first].counts = kept[first].counts + child.counts
-                counts = kept[first].counts
                 shares[first] += node.shares[v]
-                if parts:
-                    left[first] = counts, left[first][1] + part[1], self.leaf_cost(counts)
                 number[v] = first
                 continue
             if child.is_leaf:
@@ -531,9 +461,7 @@ class Grower:
             number[v] = len(kept)
             kept.append(child)
             shares.append(node.shares[v])
-            left.append(part)
         node.children, node.shares, node.group = kept, np.array(shares), number[node.group]
-        return left
 
     def prune_globally(self, root):
         base = root.errors()
@@ -551,12 +479,10 @@ class Grower:
                 n = node.n_leaves()
                 own = node.counts.sum() - node.counts.max()
                 more = own - node.errors()
-                if RULES["global"] == "any" or all(c.is_leaf for c in node.children):
-                    found.append((more / max(n - 1, 1e-9), more, node))
+                found.append((more / max(n - 1, 1e-9), more, node))
 
             look(root)
-            if RULES["skips"]:
-                found = [one for one in found if extra + one[1] <= allowed + HAIR]
+            found = [one for one in found if extra + one[1] <= allowed + HAIR]
             if not found:
                 break
             least = min(one[0] for one in found)
@@ -570,8 +496,6 @@ class Grower:
                         n = stack.pop()
                         inside.add(id(n))
                         stack += n.children
-            if not RULES["together"]:
-                chosen = chosen[:1]
             if extra + sum(more for more, _ in chosen) > allowed + HAIR:
                 break
             for more, node in chosen:
@@ -583,12 +507,9 @@ class Grower:
         w = self.w[rows]
         self.root = self.grow(rows, w)
         self.prune(self.root, rows, w)
-        if RULES["joins"] == "before":
-            self.join(self.root)
         if self.global_pruning and (self.costs is None or self.for_rules):
             self.prune_globally(self.root)
-        if RULES["joins"]:
-            self.join(self.root)
+        self.join(self.root)
         self.prior = self.root.counts / self.root.counts.sum()
         if self.for_rules and self.costs is not None:
             self.labels_while_weighed = self.labels_of(self.X), self.shares_of(self.X).argmax(axis=1)
