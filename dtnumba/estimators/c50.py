@@ -118,6 +118,11 @@ class C50Classifier(FittedTrials, C50Params):
     soft_cuts_ : list of arrays of shape (nodes, 3)
         With ``fuzzy_threshold``, of each tree, for nodes that cut numbers (NaN elsewhere): up to where a row goes left
         whole, where half of it does, and from where on it goes right whole.
+    stopped_after_ : int
+        Of boosting or rules: after how many trials no more were made, though more were asked for; 0: after the last
+        one. Of no more than two trials the first alone is kept.
+    stopped_without_errors_ : bool
+        Whether there was nothing left to learn then; if not, the trial that followed was dropped for its errors.
     n_leaves_ : int
         Leaves that have rows, and of a single tree those of levels without rows, if no test above keeps these away.
 
@@ -188,7 +193,9 @@ class C50Classifier(FittedTrials, C50Params):
             if is_committee:
                 asked = bool(self.rules), bool(self.bands), bool(self.early_stopping), bool(self.fuzzy_threshold)
                 boosting = Boosting(table, rows, weight, options, Trials(self.trials, *asked), costs, tally, workers)
-                trees, rules, soft, tally = boosting.committee()
+                made = boosting.committee()
+                trees, rules, soft, tally = made[:4]
+                learned |= {"stopped_after_": made.stopped_after, "stopped_without_errors_": made.is_accurate}
             else:
                 trees, rules, soft = [self._pruned(data, fit_tree(rows, weight, options, costs))], [], []
                 if self.fuzzy_threshold:
@@ -334,6 +341,7 @@ class C50Classifier(FittedTrials, C50Params):
             one = without_rows(self)
             vars(one).update(trials=1, rules=False, bands=0, trial_trees_=[view])
             vars(one).update({"soft_cuts_": [soft[t]]} if soft else {})
-            vars(one).pop("rules_", None)
+            for name in ("rules_", "stopped_after_", "stopped_without_errors_"):
+                vars(one).pop(name, None)
             found.append(one)
         return found

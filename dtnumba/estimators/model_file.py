@@ -273,6 +273,8 @@ _TRIALS_AT_TIMES = {
     "utility_errors_": _is_of_rules,
     "confusion_": _is_of_classes,
     "soft_cuts_": _are_soft_cuts,
+    "stopped_after_": _is_count,
+    "stopped_without_errors_": _is_number,
 }
 _PROVEN = {
     **dict.fromkeys(("loss_", "objective_", "lower_bound_", "gap_", "is_optimal_"), _is_number),

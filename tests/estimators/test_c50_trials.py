@@ -91,6 +91,27 @@ def test_one_trial_is_the_tree():
     assert np.array_equal(one.predict_proba(table), tree.predict_proba(table))
 
 
+@pytest.mark.parametrize("rules", [False, True])
+def test_summary_tells_why_there_are_fewer_trials(rules, tmp_path):
+    x, few = np.repeat(np.arange(4.0), 25), "\n\n*** boosting abandoned (too few classifiers)\n\n\nEvaluation on"
+    easy = C50Classifier(trials=10, rules=rules).fit(x[:, None], x > 1)
+    assert (easy.n_trials_, easy.stopped_after_, easy.stopped_without_errors_) == (1, 1, True)
+    reduced = "\n\n*** boosting reduced to {} since last classifier is very {}" + few
+    assert reduced.format("1 trial", "accurate") in easy.summary()
+    y = np.tile(np.arange(25) < 12, 4)  # of the same shares wherever a cut is
+    hard = C50Classifier(trials=10, rules=rules).fit(x[:, None], y)
+    assert (hard.n_trials_, hard.stopped_without_errors_) == (1, False)
+    text = hard.summary()
+    assert reduced.format("1 trial", "inaccurate") in text
+    assert "***" not in hard.estimators_[0].summary()
+    hard.save(tmp_path / "model")
+    assert dtnumba.load(tmp_path / "model").summary() == text
+    X, y, kinds, n_levels = noisy(7, n=120, gone=0.0, n_classes=2)
+    all_done = C50Classifier(trials=3, rules=rules).fit(framed(X, kinds, n_levels), y)
+    assert all_done.stopped_after_ == 0
+    assert "***" not in all_done.summary()
+
+
 @pytest.mark.parametrize("params", [{"trials": 5}, {"rules": True}, {"trials": 5, "rules": True}, {"winnow": True}])
 def test_threads_order_pickles_and_files_change_no_bit(params, tmp_path):
     X, y, kinds, n_levels = noisy(5, n=500 if COMPILED else 150)

@@ -48,6 +48,8 @@ class Committee(NamedTuple):
     rules: list[Rules]
     soft: list[NDArray[np.float64]]
     tally: Tally  # of these trials, or blank
+    stopped_after: int = 0  # trials, before the last one asked for; then
+    is_accurate: bool = False  # whether the last one had no errors, or else so many that it was dropped
 
 
 class Round(NamedTuple):
@@ -85,7 +87,7 @@ class Boosting:
     def committee(self) -> Committee:
         """Return the trials that are kept."""
         codes, left = self.rows.codes, float(self.weight.sum())
-        weight, options, is_dropped = self.weight, self.options, False
+        weight, options, is_dropped, is_accurate = self.weight, self.options, False, False
         so_far = np.zeros((len(codes), self.n_classes))  # what rows are given up by: shares of leaves as they are
         trees: list[Trees] = []
         rules: list[Rules] = []
@@ -105,7 +107,8 @@ class Boosting:
             rules += [] if one.rules is None else [one.rules]
             soft += [] if one.soft is None else [one.soft]
             self.tally.add(one.label, one.sure)
-            if lost < _NO_ERROR or (is_nothing and t == 0) or t + 1 == self.trials.n:
+            is_accurate = lost < _NO_ERROR
+            if is_accurate or (is_nothing and t == 0) or t + 1 == self.trials.n:
                 break
             so_far[np.arange(len(codes)), one.label] += one.plain
             if 2 * (t + 1) > self.trials.n:
@@ -117,7 +120,9 @@ class Boosting:
         # One tree labels by its probabilities, not by its vote; what a tree looks at counts only if it is kept
         is_tallied = n_kept == len(trees) and (bool(rules) or (n_kept > 1 and not is_dropped))
         tally = self.tally if is_tallied else self.tally.blank()
-        return Committee(trees[:n_kept], rules[:n_kept], soft[:n_kept], tally)
+        is_stopped = len(trees) < self.trials.n and (is_dropped or is_accurate or trees[0].n_nodes == 1)
+        stop = (len(trees), is_accurate) if is_stopped else (0, False)
+        return Committee(trees[:n_kept], rules[:n_kept], soft[:n_kept], tally, *stop)
 
     def _round(self, weight: NDArray[np.float64], options: C50Options) -> Round:
         tree = fit_tree(self.rows, weight, options, self.costs)

@@ -44,6 +44,7 @@ def c50_summary(model: Any, asked: dict[str, Any] | None = None, feature_names: 
             parts.append(text(one, style="c50", feature_names=columns.names))
         else:
             parts.append(_rules(rules[t].arrays, columns, model, f"{t}/" if many else ""))
+    parts.append(_stop(model))
     if "errors_" in vars(model):  # not of a model that was pruned
         parts += [_evaluation(model, "training data"), _confusion(model, columns), _usage(model, columns)]
         if model.bands and rules is not None and not many and len(rules[0]):
@@ -115,6 +116,16 @@ def _asked(test: Condition, columns: Columns, model: Any) -> list[str]:
         return [f"in [{own[0]}-{own[-1]}]" if test.feature in model.ordered_features_ else f"in {{{', '.join(own)}}}"]
     low = [f"> {cut(test.low)}"] if test.low == test.low else []
     return low + ([f"<= {cut(test.high)}"] if test.high < math.inf else [])
+
+
+def _stop(model: Any) -> str:
+    """Return why there are fewer trials than were asked for, and what that means where they are too few."""
+    n = vars(model).get("stopped_after_", 0)
+    if n == 0:
+        return ""
+    how = "accurate" if model.stopped_without_errors_ else "inaccurate"
+    said = f"\n*** boosting reduced to {n} trial{'s' * (n > 1)} since last classifier is very {how}\n"
+    return said + ("" if model.n_trials_ > 1 else "\n*** boosting abandoned (too few classifiers)\n")
 
 
 def _share(weight: float, total: float) -> str:
