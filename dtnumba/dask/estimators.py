@@ -12,7 +12,7 @@ from dtnumba.dask.binned import BinnedCollection
 from dtnumba.dask.checks import check_collections
 from dtnumba.dask.columns import Sealed
 from dtnumba.dask.fitting import cells_of_all, one_of, read_rows, reads_codes_alone
-from dtnumba.dask.in_parts import BYTE_LEVELS, Threads, most_levels, obstacle
+from dtnumba.dask.in_parts import BYTE_LEVELS, Threads, in_parts_of, most_levels, obstacle
 from dtnumba.dask.parts import tree_facts_of
 from dtnumba.dask.reading import parts_of
 from dtnumba.dask.replicate import (
@@ -122,9 +122,10 @@ class OnCluster:
         cell_bytes = code_bytes if codes else rows.columns.dtype.itemsize
         value_bytes = rows.columns.dtype.itemsize if codes and binned is None else 0
         extent = extent_of(rows.columns, cell_bytes, parts.weighted, value_bytes)
-        rows = rows._replace(extent=extent)
         threads = client.nthreads()
         is_plain = reads_codes_alone(model, held_out)
+        rows = rows._replace(extent=in_parts_of(extent, model, rows.columns) if is_plain else extent)
+        extent = rows.extent
         why_not = obstacle(model, rows) if is_plain else "parameters that read values, and not their codes alone"
         chosen = choose(self.strategy, extent, threads, memory_limits(client), why_not)
         learned = {"strategy_": chosen.strategy, "worker_bytes_": chosen.worker_bytes}
@@ -260,8 +261,8 @@ class _Growth:
         sums = sums if target.kind == "classes" else 1 + target.width
         bins = max(model.max_bins, most_levels(self.rows.columns)) + 1
         sent = self.parts.sent
-        own = sent.tables, sent.gathered, sent.leaves, trees.n_nodes, sent.groups / trees.n_trees
-        grown = GrownInParts(*own)
+        away = sent.away / max(sent.gathered, 1)
+        grown = GrownInParts(sent.tables, sent.gathered, sent.leaves, trees.n_nodes, away, self.parts.dealt)
         return bytes_partition(extent, n_workers, grown, bins=bins, sums=sums)
 
     def _is_interrupted(self) -> bool:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from dtnumba.runtime.progress import Monitor
 
 
+WEIGHING = ("class_weight", "priors", "costs")  # parameters by which rows weigh
+
+
 class RowsInParts(NamedTuple):
     """Rows that lie on the workers, as futures."""
 
@@ -72,7 +75,7 @@ def read_rows(
         return RowsInParts(parts, columns, sealed, sealed_model, target, None, [])
     n_parts, most = len(parts.each), int(model.max_bins)
     kept: list[Any] = [None] * n_parts
-    if parts.weighted or any(getattr(model, name, None) is not None for name in ("class_weight", "priors", "costs")):
+    if parts.weighted or any(getattr(model, name, None) is not None for name in WEIGHING):
         kept = _kept(tasks, sealed_model, sealed, target, monitor)
     n_kept = [n if one is None else one[0] for one, n in zip(kept, columns.lengths, strict=True)]
     places = shares_of(n_kept)

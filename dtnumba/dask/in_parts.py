@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dtnumba.dask.fitting import cells_of_all, one_of
+from dtnumba.dask.fitting import WEIGHING, cells_of_all, one_of
 from dtnumba.dask.levels import Prices, added
 from dtnumba.dask.partition import (
     advanced,
@@ -19,10 +19,9 @@ from dtnumba.dask.partition import (
     grown_below,
     package,
     picked,
-    put_together,
+    whole_tree,
 )
 from dtnumba.dask.parts import (
-    as_fitted,
     decisions_of,
     drawing_of,
     part_of,
@@ -32,7 +31,7 @@ from dtnumba.dask.parts import (
     whole_of,
     written,
 )
-from dtnumba.dask.strategy import GATHERED_BYTES, LIST_BYTES, LISTS_BYTES
+from dtnumba.dask.strategy import GATHERED_BYTES, LISTS_BYTES, gathered_row_bytes, lists_bytes
 from dtnumba.estimators.bases.parameters import features_drawn
 from dtnumba.growth.targets.contract import MOST_KEPT
 
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 
     from dtnumba.dask.fitting import RowsInParts
     from dtnumba.dask.running import Tasks
+    from dtnumba.dask.strategy import Extent
     from dtnumba.runtime.progress import Monitor
 
 
@@ -71,6 +71,21 @@ def obstacle(model: Any, rows: RowsInParts) -> str:
     return ", ".join(name for name, is_asked in asked.items() if is_asked)
 
 
+def in_parts_of(extent: Extent, model: Any, columns: Any) -> Extent:
+    """Return the extent of a fit with what trees that grow in parts need besides."""
+    is_weighted = extent.weighted or any(getattr(model, name, None) is not None for name in WEIGHING)
+    depth = extent.max_depth if model.max_depth is None else min(model.max_depth, extent.max_depth)
+    count_bytes, node = 8 if is_weighted else 1, table_bytes(model, columns)
+    return extent._replace(count_bytes=count_bytes, table_bytes=node, max_depth=depth)
+
+
+def table_bytes(model: Any, columns: Any) -> int:
+    """Return the bytes of the tables of a node: of the features that it draws."""
+    bins, target = max(model.max_bins, most_levels(columns)) + 1, columns.target
+    sums = max(1, target.width - 1) if target.kind == "classes" else 1 + target.width
+    return int(8 * features_drawn(model.max_features, columns.n_features) * bins * sums)
+
+
 def most_levels(columns: Any) -> int:
     """Return how many levels the category with most of them has."""
     return max((0 if one is None else len(one) for one in columns.levels or ()), default=0)
@@ -82,7 +97,7 @@ class Sent(NamedTuple):
     tables: int  # of a feature of a node each
     gathered: int  # rows that were brought together
     leaves: int  # rows of which only the targets were
-    groups: int  # of nodes, each grown by one task
+    away: int  # rows whose nodes another worker grows than the one that puts their tree together
 
 
 class Threads:
@@ -103,7 +118,7 @@ class Threads:
 
     def __init__(self, tasks: Tasks, rows: RowsInParts, threads: Sequence[str], monitor: Monitor) -> None:
         self.tasks, self.rows, self.monitor = tasks, rows, monitor
-        self.sent = Sent(0, 0, 0, 0)
+        self.sent, self.dealt = Sent(0, 0, 0, 0), 0
         self.whole = tasks.send(whole_of, rows.model, rows.sealed, rows.edges, rows.target, name="whole")
         self.plan = tasks.send(plan_without_rows, self.whole, name="plan")
         self.decisions = tasks.send(decisions_of, self.whole, name="decisions")
@@ -131,6 +146,7 @@ class Threads:
             i = min(range(len(threads)), key=held.__getitem__)
             shares[i].append(k)
             held[i] += lengths[k]
+            self.dealt += 0 if threads[i] in where.get(cells[k].key, ()) else lengths[k]
         self.most_rows = max(held)
         full = [i for i, n in enumerate(held) if n]
         return [threads[i] for i in full], [shares[i] for i in full]
@@ -163,7 +179,8 @@ class Threads:
     def trees(self, first: int, stop: int) -> tuple[list[Any], list[Any]]:
         """Return futures of trees first .. stop - 1, and the trees that were there before the work was stopped."""
         prices = self._prices()
-        size = max(1, min(LISTS_BYTES // (LIST_BYTES * self.most_rows), -(-(stop - first) // _AT_ONCE)))
+        tree = lists_bytes(self.rows.extent, self.most_rows, len(self.parts))
+        size = max(1, min(LISTS_BYTES // tree, -(-(stop - first) // _AT_ONCE)))
         waiting = [(a, min(a + size, stop)) for a in range(first, stop, size)]
         sent: list[Any] = []
         found: list[Any] = []
@@ -181,11 +198,8 @@ class Threads:
     def _prices(self) -> Prices:
         """Return what it costs to bring rows together, and to add tables up."""
         model, columns = self.rows.model.content, self.rows.columns
-        row, p = columns.n_features + 9, columns.n_features
-        n_drawn = features_drawn(model.max_features, p)
-        bins, target = max(model.max_bins, most_levels(columns)) + 1, columns.target
-        sums = max(1, target.width - 1) if target.kind == "classes" else 1 + target.width
-        return Prices(GATHERED_BYTES // row, row, 8 * len(self.parts) * n_drawn * bins * sums)
+        row = gathered_row_bytes(self.rows.extent)
+        return Prices(GATHERED_BYTES // row, row, len(self.parts) * table_bytes(model, columns))
 
     def _split_large(self, blocks: Sequence[_Block]) -> bool:
         """Split the large nodes of blocks, a level of each in turn; return whether that came to its end."""
@@ -250,23 +264,24 @@ class _Block:
         plan, threads = self.parts.plan, self.parts.threads
         rows = [n for left in nodes_of_trees for _, n in left.gathered]
         leaves = [n for left in nodes_of_trees for _, n in left.leaves]
-        n_groups = 0
+        n_away = 0
         for place, left in enumerate(nodes_of_trees):
             grown: list[Any] = []
-            row = self.parts.rows.columns.n_features + 9
-            groups = [(group, False) for group in _groups(left.gathered, row)]
+            n_rows, at = dict(left.gathered), dict.fromkeys(threads, 0)  # by where they grow
+            groups = [(group, False) for group in _groups(left.gathered, gathered_row_bytes(self.parts.rows.extent))]
             groups += [(group, True) for group in _groups(left.leaves, 9 + 16 * self.parts.rows.columns.target.width)]
-            n_groups += len(groups)
             for group, are_leaves in groups:
                 packages = self._each(package, place, group, are_leaves, each=states)
                 worker = threads[(place + len(grown)) % len(threads)]
+                at[worker] += sum(n_rows.get(node, 0) for node in group)
                 passed += packages
                 args = plan, self.known, place, group, are_leaves
                 grown.append(self.tasks.send(grown_below, *args, *packages, worker=worker))
-            whole = self.tasks.send(put_together, self.parts.plan, self.known, place, *grown, name="whole-tree")
-            trees.append(self.tasks.send(as_fitted, self.parts.rows.model, self.parts.decisions, whole, name="tree"))
-            passed += [*grown, whole]
-        self.sent = Sent(sum(left.n_tables for left in nodes_of_trees), sum(rows), sum(leaves), n_groups)
+            n_away += sum(at.values()) - max(at.values())
+            own = self.parts.rows.model, self.parts.decisions, plan, self.known, place
+            trees.append(self.tasks.send(whole_tree, *own, *grown, name="tree"))
+            passed += grown
+        self.sent = Sent(sum(left.n_tables for left in nodes_of_trees), sum(rows), sum(leaves), n_away)
         self.tasks.forget([*passed, *self.results, self.known, self.done])
         return trees
 

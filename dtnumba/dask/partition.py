@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtnumba.dask.levels import GATHERED, Answer, Prices, TreeInParts, Wanted, n_bins_of
-from dtnumba.dask.parts import Part, with_codes
+from dtnumba.dask.parts import Part, as_fitted, with_codes
 from dtnumba.growth import columns as col
 from dtnumba.growth.binary.grow_in_parallel import numbers_of
 from dtnumba.growth.binary.grow_subtree import calls_of, kernels_of, most_nodes, new_scratch
@@ -33,6 +33,8 @@ from dtnumba.runtime.memory import sparse_empty
 from dtnumba.runtime.records import worker_part
 from dtnumba.runtime.tasks import launch_beside
 
+_BLOCK = 1 << 16  # rows that NumPy looks up at once
+
 
 class TreeRows(NamedTuple):
     """The rows of a part that a tree counts, in the order of its nodes."""
@@ -47,9 +49,19 @@ def begun(part: Part, wanted: list[Wanted]) -> tuple[list[TreeRows], list[Answer
     plan, states = part.plan, []
     for one in wanted:
         counts = part.counts(one.tree)
-        rows = np.flatnonzero(counts).astype(np.uint32)
+        rows = listed(counts)
         states.append(TreeRows(rows, counts, {0: (0, len(rows))}))
     return states, [_filled(plan, state, one, is_first=True) for state, one in zip(states, wanted, strict=True)]
+
+
+def listed(counts: np.ndarray) -> np.ndarray:
+    """Return the rows that count; block by block, as NumPy numbers rows by eight bytes."""
+    rows, at = np.empty(np.count_nonzero(counts), np.uint32), 0
+    for start in range(0, len(counts), _BLOCK):
+        own = np.flatnonzero(counts[start : start + _BLOCK])
+        np.add(own, start, out=rows[at : at + len(own)], casting="unsafe")
+        at += len(own)
+    return rows
 
 
 def _filled(plan: Any, state: TreeRows, wanted: Wanted, *, is_first: bool = False) -> Answer:
@@ -82,9 +94,10 @@ def _ends_of(target: Any, rows: np.ndarray, spans: np.ndarray) -> np.ndarray:
     most = np.inf if y.dtype.kind == "f" else np.iinfo(y.dtype).max
     ends = np.stack([np.full((len(spans), y.shape[1]), sign * most, y.dtype) for sign in (1, -1)])
     for k, (start, stop) in enumerate(spans.tolist()):
-        if stop > start:
-            own = y[rows[start:stop]]
-            ends[0, k], ends[1, k] = own.min(axis=0), own.max(axis=0)
+        for first in range(start, stop, _BLOCK):
+            own = y[rows[first : min(first + _BLOCK, stop)]]
+            np.minimum(ends[0, k], own.min(axis=0), out=ends[0, k])
+            np.maximum(ends[1, k], own.max(axis=0), out=ends[1, k])
     return ends
 
 
@@ -102,11 +115,19 @@ def _divided(splitter: Any, state: TreeRows, wanted: Wanted) -> tuple[TreeRows, 
     rows, spans, n_left = state.rows.copy(), dict(state.spans), np.zeros(len(wanted.nodes), np.int64)
     for k, (node, left) in enumerate(zip(wanted.nodes.tolist(), wanted.left.tolist(), strict=True)):
         start, stop = spans.pop(node)
-        own = rows[start:stop]
-        goes_left = wanted.sides[k].astype(bool)[splitter.codes[own, wanted.tested[k]]]
+        side, codes = wanted.sides[k].astype(bool), splitter.codes[:, wanted.tested[k]]
+        blocks = [(a, min(a + _BLOCK, stop)) for a in range(start, stop, _BLOCK)]
+        goes_left = np.empty(stop - start, bool)
+        for a, b in blocks:
+            goes_left[a - start : b - start] = side[codes[state.rows[a:b]]]
         n_left[k] = np.count_nonzero(goes_left)
         border = start + int(n_left[k])
-        rows[start:stop] = np.concatenate([own[goes_left], own[~goes_left]])
+        i, j = start, border
+        for a, b in blocks:
+            own, chosen = state.rows[a:b], goes_left[a - start : b - start]
+            n = np.count_nonzero(chosen)
+            rows[i : i + n], rows[j : j + len(own) - n] = own[chosen], own[~chosen]
+            i, j = i + n, j + len(own) - n
         spans[left], spans[left + 1] = (start, border), (border, stop)
     return TreeRows(rows, state.counts, spans), n_left
 
@@ -272,6 +293,11 @@ def put_together(plan: Any, state: Any, place: int, *parts: GrownBelow) -> Any:
     forest = KnownLeaves(task.job, task.ends, task.arena, *leaves) if leaves else task
     launch_beside(PutTogether(forest, splitter, plan.target, worker_part(task.scratches, 0), room, growing), 1)
     return restored(trees_of_arena(task.arena), plan.criterion, plan.power)
+
+
+def whole_tree(model: Any, decisions: Any, plan: Any, state: Any, place: int, *parts: GrownBelow) -> Any:
+    """Return the Trees of one tree as a fit keeps them, put together where most of it is."""
+    return as_fitted(model, decisions, put_together(plan, state, place, *parts))
 
 
 def _listed(nodes: np.ndarray, top: dict[int, np.ndarray], n_top: int, parts: tuple[GrownBelow, ...]) -> ListedLevels:

@@ -77,8 +77,18 @@ class Whole:
             if self._made is None:
                 data = model._read(table, outcome, weight)
                 own = model.row_weights(data.outcome, data.weight, data.class_costs)
-                self._made = data, model.plan_of(data, own) if hasattr(model, "plan_of") else _plan_of_one(model, data)
+                plan = model.plan_of(data, own) if hasattr(model, "plan_of") else _plan_of_one(model, data)
+                self._made = data, _without_lists(plan, table.n_rows)
             return self._made
+
+
+def _without_lists(plan: Any, n_rows: int) -> Any:
+    """Return a plan without the list of all rows, where every row may be drawn, and nobody looks it up."""
+    sampling = plan.sampling
+    if not isinstance(sampling, Bootstrap) or len(sampling.kept) < n_rows:
+        return plan
+    # Untouched memory costs nothing.
+    return plan._replace(sampling=sampling._replace(kept=np.empty(n_rows, np.uint32)), orders=plan.orders[:, :1].copy())
 
 
 def _plan_of_one(model: Any, data: Any) -> Any:

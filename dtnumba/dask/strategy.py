@@ -1,7 +1,7 @@
 """What a fit takes of each worker's memory and of the network, and which way of growing fits.
 
-The figures are those of the rows and of what growth allocates for them; a process with its compiled code takes some
-200 MB beside them, and a partition that is being read what its reader takes.
+The figures are those of the rows, of what growth allocates for them, and of a process with its compiled code; a
+partition that is being read takes what its reader takes, and is not in them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 # Bytes a row that a thread takes for the tree in hand, fully grown: its rows and counts, nodes and their values.
 TREE_BYTES = 64
-# Of a row and a tree that grows in parts, a thread: its number and its count, before and after a level; and of a block
-# of trees, which are as many as fit into so much.
-LIST_BYTES, LISTS_BYTES = 7, 1 << 26
+# Of a block of trees that grow in parts, a thread: as many trees as fit into so much.
+LISTS_BYTES = 1 << 26
+# Of a process, with the package and its compiled code.
+PROCESS_BYTES = 300_000_000
+# Of a depth that hardly a tree reaches: the tables of a level do not depend on it.
+_DEEP = 40
 _WORDS = {9: "GB", 6: "MB", 3: "kB", 0: "bytes"}
 
 
@@ -30,6 +33,9 @@ class Extent(NamedTuple):
     target_bytes: int  # a row
     weighted: bool
     value_bytes: int = 0  # of a value of which codes are made; 0 where these are there already
+    count_bytes: int = 1  # of how often a tree counts a row, or of its weight there
+    table_bytes: int = 0  # of a node: tables of the features that it draws
+    max_depth: int = _DEEP
 
 
 def extent_of(columns: PartedColumns, cell_bytes: int, weighted: bool, value_bytes: int) -> Extent:
@@ -89,7 +95,8 @@ class GrownInParts(NamedTuple):
     gathered: float  # rows that were brought together
     leaves: float  # rows of which only the targets were
     nodes: float  # of all trees
-    groups: float  # of nodes of a tree, each of which is grown by one worker, in turn
+    nodes_away: float  # share of nodes that another worker grows than the one that puts their tree together
+    dealt: float = 0  # rows that another worker has than the one that coded them
 
 
 def bytes_partition(extent: Extent, n_workers: int, grown: GrownInParts, *, bins: int, sums: int) -> int:
@@ -115,12 +122,11 @@ def bytes_partition(extent: Extent, n_workers: int, grown: GrownInParts, *, bins
     away = (n_workers - 1) / n_workers
     target = extent.target_bytes + 8 * extent.weighted
     tables = grown.tables * bins * sums * 8 * (n_workers - 1)
-    # A tree is put together where most of its nodes are.
-    nodes_away = 1 - -(-grown.groups // n_workers) / max(grown.groups, 1)
     rows = grown.gathered * gathered_bytes(extent) + grown.leaves * (1 + extent.target_bytes)
     nodes = grown.nodes * (NODE_BYTES + 16 * max(2, sums))
     rest = rows + 2 * extent.n_rows * target + sample_bytes(extent)
-    return int(tables + nodes_away * nodes + away * rest)
+    codes = grown.dealt * extent.n_features * extent.cell_bytes
+    return int(tables + grown.nodes_away * nodes + codes + away * rest)
 
 
 def gathered_bytes(extent: Extent) -> int:
@@ -128,27 +134,69 @@ def gathered_bytes(extent: Extent) -> int:
     return extent.n_features * extent.cell_bytes + extent.target_bytes + 1
 
 
-def expected(extent: Extent, n_trees: int, n_drawn: int) -> GrownInParts:
+def expected(extent: Extent, n_workers: int, n_trees: int, n_drawn: int) -> GrownInParts:
     """Return about what trees fully grown on bootstrap samples have sent: nodes of few rows are brought together.
 
     Of 0.632 of the rows; halves of halves come to nodes of as many rows as are brought together; two in three rows of
-    a sample have a node.
+    a sample have a node. A tree is put together where most of its nodes are.
     """
     rows, most = 0.632 * extent.n_rows, GATHERED_BYTES / (gathered_bytes(extent) + 7)
     large = max(1.0, 2.0 * rows / most - 1.0)
     groups = -(-rows // most)
-    return GrownInParts(n_trees * large * n_drawn, n_trees * rows, 0, n_trees * rows * 2 / 3, groups)
+    nodes_away = 1.0 - -(-groups // n_workers) / groups
+    return GrownInParts(n_trees * large * n_drawn, n_trees * rows, 0, n_trees * rows * 2 / 3, nodes_away)
+
+
+def tables_of_level(extent: Extent, n_threads: int) -> int:
+    """Return how many nodes of a tree have tables in one level at most.
+
+    Those of more rows than are brought together; and, above the last levels, those whose rows would take more bytes
+    than the tables below them. Each of them is a child of another one.
+    """
+    rows = extent.n_rows * gathered_row_bytes(extent)
+    large = 1 + rows // GATHERED_BYTES
+    if extent.max_depth >= _DEEP:
+        return large
+    n = most = 1
+    for depth in range(1, extent.max_depth):
+        below = ((1 << (extent.max_depth - depth)) - 1) * extent.table_bytes * n_threads
+        n = min(2 * n, large + rows // max(below, 1))
+        most = max(most, n)
+    return most
+
+
+def gathered_row_bytes(extent: Extent) -> int:
+    """Return the bytes that a row counts for where it is decided which are brought together for one task."""
+    return extent.n_features + 9
+
+
+def lists_bytes(extent: Extent, own: int, n_threads: int) -> int:
+    """Return the bytes of a tree that grows in parts, of so many rows of a thread.
+
+    The numbers of its rows, before and after a level, and their counts; and the tables of a level: the thread's own,
+    those of others, and their sum.
+    """
+    return own * (8 + extent.count_bytes) + 3 * tables_of_level(extent, n_threads) * extent.table_bytes
 
 
 def part_bytes(extent: Extent, n_threads: int) -> int:
     """Return the bytes that a thread takes of its worker's memory by ``strategy="partition"``.
 
-    Its rows; how often a tree counts each row of the table; where rows have weights, the number of each row of the
-    table and its share of them; and the row lists of two blocks of trees.
+    Its rows; the lists of two blocks of trees; and of the tree in hand how often it counts each row of the table, or
+    which rows of the part go left; or else the rows that are brought together, four times (as they come, end to end, by
+    nodes, and those that come for the next task), and what grows of them.
     """
     own = -(-extent.n_rows // n_threads)
-    lists = max(LISTS_BYTES, LIST_BYTES * own)
-    return own * row_bytes(extent) + extent.n_rows * (1 + 12 * extent.weighted) + 2 * lists
+    lists = max(LISTS_BYTES, lists_bytes(extent, own, n_threads))
+    row = gathered_row_bytes(extent)
+    gathered = min(extent.n_rows, GATHERED_BYTES // row)
+    in_hand = max(extent.n_rows * extent.count_bytes, own * (1 + extent.count_bytes), gathered * (4 * row + TREE_BYTES))
+    return own * row_bytes(extent) + 2 * lists + in_hand
+
+
+def whole_bytes(extent: Extent) -> int:
+    """Return the bytes that the one worker takes, which knows the targets and the weights of all rows."""
+    return extent.n_rows * (3 * extent.target_bytes + 8 + 48 * extent.weighted)
 
 
 class Chosen(NamedTuple):
@@ -177,8 +225,11 @@ def choose(wanted: str, extent: Extent, threads: dict[str, int], limits: dict[st
         raise ValueError(f"strategy='partition' does not offer {why_not}: use strategy='replicate', or 'auto'")
     n_threads = sum(threads.values())
     needed = {
-        "replicate": {address: replica_bytes(extent, n) for address, n in threads.items()},
-        "partition": {address: n * part_bytes(extent, n_threads) for address, n in threads.items()},
+        "replicate": {address: replica_bytes(extent, n) + PROCESS_BYTES for address, n in threads.items()},
+        "partition": {
+            address: n * part_bytes(extent, n_threads) + whole_bytes(extent) + PROCESS_BYTES
+            for address, n in threads.items()
+        },
     }
     ways = [wanted] if wanted != "auto" else ["replicate"] if why_not else ["replicate", "partition"]
     short = {}

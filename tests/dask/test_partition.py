@@ -24,10 +24,9 @@ from dtnumba.dask.partition import (
     grown_below,
     package,
     picked,
-    put_together,
+    whole_tree,
 )
 from dtnumba.dask.parts import (
-    as_fitted,
     decisions_of,
     drawing_of,
     part_of,
@@ -89,7 +88,7 @@ def grown_in_parts(model, X, y, weight, ends, threads, prices):
                 package(part, rows, place, group, are_leaves) for part, (rows, _) in zip(parts, results, strict=True)
             ]
             grown.append(grown_below(plan, state, place, group, are_leaves, *sent))
-        trees.append(as_fitted(sealed, decisions_of(whole), put_together(plan, state, place, *grown)))
+        trees.append(whole_tree(sealed, decisions_of(whole), plan, state, place, *grown))
     return joined(trees)
 
 
