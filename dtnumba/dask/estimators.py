@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from dtnumba.trees.layout import Trees
 
 STRATEGY = one_among("auto", "replicate", "partition")
-_ONE_TREE = one_among("auto", "replicate")  # of one tree of numbers, whose inner nodes are described by their rows
 _OWN = ("strategy",)
 _BLOCKS_A_THREAD = 4  # of trees: what is lost with a worker, or at the end of the time, is no more than a block
 _LARGE = 1 << 62  # a size that no monitor takes for small
@@ -64,8 +63,7 @@ class OnCluster:
     strategy : "auto", "replicate" or "partition"
         "replicate": every worker gathers the codes of all rows, a byte a value, and grows its share of the trees.
         "partition": rows stay where they are; the sums of what every worker tells of its rows split the large nodes,
-        and the rows of small ones are brought together. For forests, and for one tree of classes. "auto": the first
-        where it fits into the workers' memory.
+        and the rows of small ones are brought together. "auto": the first where it fits into the workers' memory.
 
     Attributes
     ----------
@@ -412,5 +410,5 @@ class DecisionTreeRegressor(TreeOnCluster, decision_tree.DecisionTreeRegressor):
     """A tree for numbers, of rows on a Dask cluster; the bits of ``dtnumba.DecisionTreeRegressor(max_bins=255)``."""
 
     max_bins: int | None = redeclared("max_bins", 255)
-    strategy: str = parameter("auto", _ONE_TREE)
+    strategy: str = parameter("auto", STRATEGY)
     _local: ClassVar[Any] = decision_tree.DecisionTreeRegressor

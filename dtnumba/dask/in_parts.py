@@ -58,7 +58,6 @@ def obstacle(model: Any, rows: RowsInParts) -> str:
         "very many classes": columns.target.kind == "classes" and columns.target.width > MOST_KEPT,
         "criterion='absolute_error'": model.criterion == "absolute_error",
         "random thresholds beside categories": has_levels and splitter != "best",
-        "one tree of numbers": is_one and columns.target.kind != "classes",
         f"one tree with max_features={model.max_features!r}": is_one
         and features_drawn(model.max_features, columns.n_features) < columns.n_features,
         "max_leaf_nodes": model.max_leaf_nodes is not None,
@@ -221,7 +220,8 @@ class _Block:
 
     def __init__(self, parts: Threads, first: int, stop: int, prices: Prices) -> None:
         self.parts, self.tasks = parts, parts.tasks
-        self.known = self.tasks.send(begin_trees, parts.plan, first, stop, prices, name="trees")
+        by_rows = not hasattr(parts.rows.model.content, "_tree_class")
+        self.known = self.tasks.send(begin_trees, parts.plan, first, stop, prices, by_rows, name="trees")
         self.results = self._each(begun, self.tasks.send(one_of, self.known, 1))
         self._pick()
 

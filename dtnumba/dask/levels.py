@@ -90,11 +90,13 @@ class TreeInParts:
         Its number.
     prices : Prices
         What it costs to bring rows together, and to add tables up.
+    by_rows : bool
+        Whether inner nodes of numbers are described by their rows, as those of one tree are, and not by their children.
 
     """
 
-    def __init__(self, plan: Any, tree: int, prices: Prices) -> None:
-        self.plan, self.tree, self.prices = plan, tree, prices
+    def __init__(self, plan: Any, tree: int, prices: Prices, by_rows: bool = False) -> None:
+        self.plan, self.tree, self.prices, self.by_rows = plan, tree, prices, by_rows
         self.seed = rng.seed_of_tree(plan.settings.seed, tree)
         self.growing = _room_for(plan, 64)
         self.n_nodes, self.n_rows, self.total, self.n_tables = 1, 0, 0.0, 0
@@ -117,8 +119,13 @@ class TreeInParts:
 
     @property
     def leaves_by_rows(self) -> list[int]:
-        """The leaves of which rows say more than sums do: those of numbers."""
-        return self._of_kind(col.LEAF) if hasattr(self.plan.target, "describe_inner") else []
+        """The leaves of which rows say more than sums do: those of numbers; and so inner nodes."""
+        if not hasattr(self.plan.target, "describe_inner"):
+            return []
+        return [node for node in range(self.n_nodes) if self._is_described(int(self.growing.nodes[node, col.FEATURE]))]
+
+    def _is_described(self, feature: int) -> bool:
+        return feature == col.LEAF or (self.by_rows and feature >= 0)
 
     def rows_of(self, node: int) -> int:
         """Return how many rows a node has."""

@@ -114,7 +114,7 @@ def advanced(part: Part, states: list[TreeRows], wanted: list[Wanted]) -> tuple[
 def _divided(splitter: Any, state: TreeRows, wanted: Wanted) -> tuple[TreeRows, np.ndarray]:
     rows, spans, n_left = state.rows.copy(), dict(state.spans), np.zeros(len(wanted.nodes), np.int64)
     for k, (node, left) in enumerate(zip(wanted.nodes.tolist(), wanted.left.tolist(), strict=True)):
-        start, stop = spans.pop(node)
+        start, stop = spans[node]
         side, codes = wanted.sides[k].astype(bool), splitter.codes[:, wanted.tested[k]]
         blocks = [(a, min(a + _BLOCK, stop)) for a in range(start, stop, _BLOCK)]
         goes_left = np.empty(stop - start, bool)
@@ -135,9 +135,9 @@ def _divided(splitter: Any, state: TreeRows, wanted: Wanted) -> tuple[TreeRows, 
 Large = tuple[list[TreeInParts], list[Wanted]]  # trees, and what they ask next
 
 
-def begin_trees(plan: Any, first: int, stop: int, prices: Prices) -> Large:
+def begin_trees(plan: Any, first: int, stop: int, prices: Prices, by_rows: bool = False) -> Large:
     """Return trees without nodes, and what they ask first."""
-    trees = [TreeInParts(plan, tree, prices) for tree in range(first, stop)]
+    trees = [TreeInParts(plan, tree, prices, by_rows) for tree in range(first, stop)]
     return trees, [tree.wanted() for tree in trees]
 
 
@@ -243,7 +243,8 @@ def grown_below(
     has_levels = hasattr(splitter, "is_level")
     levels = sparse_empty(64 * n * has_levels, np.int32)
     level_stop = np.zeros(len(growing.nodes) * has_levels, np.int64)
-    launch_beside(GrowRoots(job, scratch, plan.sampling, own, counts, rows, *known, summary, levels, level_stop), 1)
+    found = summary, levels, level_stop, tree.by_rows
+    launch_beside(GrowRoots(job, scratch, plan.sampling, own, counts, rows, *known, *found), 1)
     used = max(int(scratch.place[0]), len(nodes))
     leaves = tuple(array[:used].copy() for array in summary[3:]) if m else ()
     parts = growing.nodes[:used].copy(), growing.numbers[:used].copy(), growing.sums[:used].copy()
@@ -267,7 +268,8 @@ def put_together(plan: Any, state: Any, place: int, *parts: GrownBelow) -> Any:
         own = nodes[start : start + len(part.nodes)]
         own[own[:, col.LEFT] >= 0, col.LEFT] += start
         for k, root in enumerate(part.roots):
-            nodes[root], numbers[root], sums[root] = own[k], numbers[start + k], sums[start + k]
+            if nodes[root, col.FEATURE] < 0:  # else it has been divided, and was only described
+                nodes[root], numbers[root], sums[root] = own[k], numbers[start + k], sums[start + k]
         for known, found in zip(leaves, part.leaves, strict=True):
             known[start : start + len(found)] = found
             known[part.roots] = found[: len(part.roots)]
@@ -290,7 +292,7 @@ def put_together(plan: Any, state: Any, place: int, *parts: GrownBelow) -> Any:
     task = task_of(small, 0, 1, 1)
     task = task._replace(arena=new_arena(n_all, 1, plan.width, n_levels))
     room = worker_part(task.room, 0)._replace(ids=np.zeros((5, n_all), np.int32))
-    forest = KnownLeaves(task.job, task.ends, task.arena, *leaves) if leaves else task
+    forest = KnownLeaves(task.job, task.ends, task.arena, *leaves, tree.by_rows) if leaves else task
     launch_beside(PutTogether(forest, splitter, plan.target, worker_part(task.scratches, 0), room, growing), 1)
     return restored(trees_of_arena(task.arena), plan.criterion, plan.power)
 

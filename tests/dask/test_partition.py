@@ -70,7 +70,7 @@ def grown_in_parts(model, X, y, weight, ends, threads, prices):
             places = [(int(starts[k]), int(starts[k + 1])) for k in own]
             part = part_of(plan, drawing, share_of(whole, places), places, room)
             parts.append(pickle.loads(pickle.dumps(part)))  # noqa: S301  our own
-    state = begin_trees(plan, 0, getattr(model, "n_estimators", 1), prices)
+    state = begin_trees(plan, 0, getattr(model, "n_estimators", 1), prices, not hasattr(model, "n_estimators"))
     results = [begun(part, state[1]) for part in parts]
     while True:
         state = picked(state, functools.reduce(added, [told for _, told in results]))
@@ -167,6 +167,11 @@ def test_any_cut_gives_the_trees_of_numbers_and_of_several_outputs(seed, params,
     model = dtnumba.RandomForestRegressor(2, random_state=seed, n_jobs=1, **params)
     trees = grown_in_parts(model, X, y, weight, ends, 3, prices)
     assert same_trees(trees, model.fit(X, y, weight).trees_)
+    if not params.get("bootstrap", True) or params.get("max_features", 0) is None:
+        own = {name: value for name, value in params.items() if name not in ("bootstrap", "max_features")}
+        model = dtnumba.DecisionTreeRegressor(max_bins=own.pop("max_bins", 255), random_state=seed, **own)
+        trees = grown_in_parts(model, X, y, weight, ends, 3, prices)
+        assert same_trees(trees, model.fit(X, y, weight).trees_)
     if "criterion" not in params:
         model = dtnumba.RandomForestClassifier(2, random_state=seed, n_jobs=1, **params)
         model.set_params(class_weight="balanced_subsample" if params.get("bootstrap", True) else None)
@@ -282,6 +287,19 @@ def test_one_tree_grows_in_parts_on_a_cluster(client):
     assert (model.predict(X) == local.predict(X)).all()
     with pytest.raises(ValueError, match="does not offer one tree with max_features=2"):
         model.set_params(max_features=2).fit(arrays.from_array(X, chunks=(700, 4)), y, client=client)
+
+
+def test_one_tree_of_numbers_grows_in_parts_on_a_cluster(client):
+    arrays = pytest.importorskip("dask.array")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 4))
+    y = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=2000)
+    params = {"max_bins": 64, "max_depth": 4}
+    model = dtnumba.dask.DecisionTreeRegressor(**params, strategy="partition")
+    model.fit(arrays.from_array(X, chunks=(700, 4)), arrays.from_array(y, chunks=700), client=client)
+    local = dtnumba.DecisionTreeRegressor(**params).fit(X, y)
+    assert model.strategy_ == "partition"
+    assert same_trees(model.trees_, local.trees_)
 
 
 def test_what_rows_in_parts_do_not_offer_is_named(client):

@@ -112,6 +112,7 @@ class GrowRoots(NamedTuple):
     summary: object  # a Summary with room for all nodes, where rows say more of a leaf than its sums; out
     levels: np.ndarray  # int32 out: categories that go left, by node
     level_stop: np.ndarray  # (m,) int64 out: where those of each node end
+    by_rows: bool  # inner nodes are described by their rows, too
 
     def run(self, worker):
         n = len(self.rows)
@@ -157,10 +158,10 @@ list_left = by_having("note_levels", _list_each, _none_listed)
 
 
 def _describe_each(target, task, splitter, n_nodes):
-    """Describe the leaves by their rows."""
+    """Describe the leaves by their rows, and inner nodes where these say more than their children."""
     growing, summary = task.job.growing, task.summary
     for k in range(n_nodes):
-        if growing.nodes[k, col.FEATURE] == col.LEAF:
+        if growing.nodes[k, col.FEATURE] == col.LEAF or task.by_rows:
             summary.start[k], summary.stop[k] = growing.nodes[k, col.START], growing.nodes[k, col.STOP]
             seen = task.scratch.work.seen[0]
             describe(target, task.job.criterion, splitter, summary, np.int64(k), growing.sums[k, 0], seen)
@@ -185,7 +186,7 @@ def of_tree(job, growing, splitter, target, seed, min_weight_share, total):
 
 @kernel_type
 class KnownLeaves(NamedTuple):
-    """What takes a tree whose leaves are described already."""
+    """What takes a tree whose leaves, or all of whose nodes, are described already."""
 
     job: object
     ends: object
@@ -193,14 +194,15 @@ class KnownLeaves(NamedTuple):
     value: np.ndarray  # (m, width) by node
     weight: np.ndarray
     impurity: np.ndarray
+    by_rows: bool  # inner nodes, too
 
     def recall(self, nodes, node, summary, k):
-        is_leaf = summary.left[k] < 0
-        if is_leaf:
+        is_known = summary.left[k] < 0 or self.by_rows
+        if is_known:
             for j in range(summary.value.shape[1]):
                 summary.value[k, j] = self.value[node, j]
             summary.weight[k], summary.impurity[k] = self.weight[node], self.impurity[node]
-        return is_leaf
+        return is_known
 
 
 @kernel_type
