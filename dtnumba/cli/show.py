@@ -138,7 +138,7 @@ def top(model: Any, levels: int = 3, has_missing: NDArray[np.bool_] | None = Non
 
     ``has_missing`` tells of which columns it is said where missing values go; by default of all.
     """
-    found = None if hasattr(model, "splines_") else read(model, sums=True)
+    found = None if hasattr(model, "splines_") else read(model, sums=True, indicators=True)
     if not isinstance(found, ReadTrees):
         lines = iter(export.text(model).splitlines())
     else:

@@ -24,7 +24,7 @@ from dtnumba.runtime.memory import per_worker
 from dtnumba.runtime.tasks import take_ticket
 from dtnumba.tables.binned_table import BinnedTable
 from dtnumba.trees.layout import depths
-from dtnumba.trees.linear import LinearTests
+from dtnumba.trees.linear import LinearTests, value_of_term
 from dtnumba.trees.routing import is_among
 from dtnumba.validation.out_of_bag import draw_bags
 
@@ -260,7 +260,8 @@ def _sum_tested(linear, cells, begin, node, f, swapped, value):
         return _column_tested(linear, cells, begin, node, f, swapped, value)
     total, n_known = 0.0, 0
     for k in range(first, last):
-        x = _column_tested(linear, cells, begin, node, np.uint64(linear.column[k]), swapped, value)
+        x = float(_column_tested(linear, cells, begin, node, np.uint64(linear.column[k]), swapped, value))
+        x = value_of_term(linear, k, x)
         is_known = x == x
         n_known += is_known
         total += float(linear.weight[k]) * (x if is_known else float(linear.stand_in[k]))

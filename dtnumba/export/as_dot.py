@@ -42,7 +42,7 @@ def dot(
     }
 
     """
-    found = read_trees(model, "dot", sums=True, says_rows=True)
+    found = read_trees(model, "dot", sums=True, says_rows=True, indicators=True)
     told = Told(found, model, feature_names_of(feature_names, len(found.columns.names)))
     roots = told.roots(tree)
     font = 'fontname="sans-serif"'

@@ -26,7 +26,7 @@ from dtnumba.tables.labels import Labels, Values
 from dtnumba.tables.table import Seen, Table, read_table
 from dtnumba.trees.check import check
 from dtnumba.trees.layout import NO_SURROGATES, Surrogates, Trees
-from dtnumba.trees.linear import AXIS_TESTS, AxisTests, LinearTests
+from dtnumba.trees.linear import AXIS_TESTS, NO_INDICATORS, AxisTests, LinearTests
 from dtnumba.trees.sparse_rows import SparseValues
 
 if TYPE_CHECKING:
@@ -77,7 +77,11 @@ def json(model: Any, indent: int | None = None) -> JsonText:
     ['low']
 
     """
-    found: Any = _read_splines(model) if hasattr(model, "splines_") else read(model, sums=True, rule_sums=True)
+    found: Any = None
+    if hasattr(model, "splines_"):
+        found = _read_splines(model)
+    else:
+        found = read(model, sums=True, rule_sums=True, indicators=True)
     columns = found.columns
     for listed in (*columns.levels, *(columns.classes or ())):
         literals(listed or [], "json", KINDS_OF_LEVELS)
@@ -147,7 +151,7 @@ def _of_trees(trees: Trees) -> dict[str, Any]:
 def _of_sums(linear: AxisTests | LinearTests) -> dict[str, Any]:
     if not isinstance(linear, LinearTests):
         return {}
-    return {"sums": {name: _array(own) for name, own in linear._asdict().items()}}
+    return {"sums": {name: _array(own) for name, own in linear._asdict().items() if name != "level" or len(own)}}
 
 
 def _of_value(value: Any) -> dict[str, Any]:
@@ -237,7 +241,8 @@ def _read_trees(given: dict[str, Any]) -> Trees:
 def _read_sums(given: dict[str, Any]) -> AxisTests | LinearTests:
     if "sums" not in given:
         return AXIS_TESTS
-    return LinearTests(**{name: _read_array(own) for name, own in given["sums"].items()})
+    own = {name: _read_array(one) for name, one in given["sums"].items()}
+    return LinearTests(**{"level": NO_INDICATORS, **own})
 
 
 def _read_rules(given: dict[str, Any]) -> Rules:

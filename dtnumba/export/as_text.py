@@ -9,7 +9,7 @@ import numpy as np
 
 from dtnumba.export.languages.voters import ReadVoters
 from dtnumba.export.reading import ExportError, Nodes, ReadTrees, codes_of, read
-from dtnumba.export.text_styles.printed import Printed, formula, plain
+from dtnumba.export.text_styles.printed import Printed, formula, plain, term_names
 from dtnumba.rules.paths import test_of
 from dtnumba.rules.text import Words, sentence, word
 from dtnumba.rules.view import text_of_sets
@@ -104,9 +104,11 @@ class Told:
 
     def column(self, node: int) -> str:
         """Return the name of the column that a node tests, or the formula of a sum."""
-        terms, names = self._terms(node), self._words.names
-        if terms:
-            return formula(terms, list(map(word, names)), self._most)
+        names = self._words.names
+        if self._terms(node):
+            test, levels = self._nodes.test(node), self.found.columns.levels
+            said = [None if own is None else [word(plain(level)) for level in own] for own in levels]
+            return formula(test.terms, term_names(test, list(map(word, names)), said), self._most)
         return word(names[int(self._trees.feature[node])])
 
     def condition(self, node: int, child: int, *, named: bool = True) -> str:
@@ -123,6 +125,8 @@ class Told:
             test = test._replace(missing=test.missing and bool(self._has_missing[columns].all()))
             more = more if self._has_missing[columns].any() else ""
         if terms:
+            has_level = max(self._nodes.test(node).term_levels, default=-1) >= 0  # then the sum is never missing
+            test = test._replace(missing=test.missing and not has_level)
             sign = "<=" if child == self._trees.left[node] else ">"
             text = f"{name} {sign} {self._trees.threshold[node]:.4g}{' (or missing)' * test.missing}"
         else:
@@ -224,7 +228,7 @@ def text(
 
         own = feature_names_of(feature_names, int(model.n_features_in_))
         return "\n".join(equations(model, own, 7)) + "\n"
-    found = read(model, says_soft=style == "c50", sums=style != "c50", says_rows=True)
+    found = read(model, says_soft=style == "c50", sums=style != "c50", says_rows=True, indicators=True)
     if isinstance(found, ReadVoters):
         if style == "c50":
             from dtnumba.export.text_styles.c50_summary import rules_in_style

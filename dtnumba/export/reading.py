@@ -11,7 +11,7 @@ from dtnumba.rules.layout import bounds_at
 from dtnumba.rules.text import names_of
 from dtnumba.tables.costs import LeastCost, commonest
 from dtnumba.trees.layout import BY_SHARE, LEAF, STAYS, last_children, n_entries, node_values
-from dtnumba.trees.linear import LinearTests, n_terms_of
+from dtnumba.trees.linear import LinearTests, n_terms_of, tests_of_levels
 from dtnumba.trees.routing import as_asked
 from dtnumba.trees.sparse_rows import SparseValues
 from dtnumba.trees.with_sums import n_sums_of
@@ -37,8 +37,8 @@ class ExportError(ValueError):
 
 _NO_SUMS = "it tests a sum over several columns, which this format cannot say"
 _HAVE_SUMS = "fit it with max_terms=1, or write it by export.text, python, json, c, sql or onnx"
-
-
+_NO_INDICATORS = "it adds up levels of categories, which this format does not say"
+_HAVE_INDICATORS = "fit it with categories_in_sums=False, or write it by export.text, json, dot or svg, or save it"
 _BY_BAYES = "it answers by naive Bayes, and this format can say the share of each class among the rows of a leaf alone"
 _BY_ROWS = "learn the stream with leaf_prediction='majority', or save the model and ask it itself"
 
@@ -128,6 +128,7 @@ def read(
     sums: bool = False,
     rule_sums: bool = False,
     says_rows: bool = False,
+    indicators: bool = False,
 ) -> ReadTrees | ReadRules | ReadVoters:
     """Return a fitted model as exporters read it.
 
@@ -146,6 +147,8 @@ def read(
         Whether it can in rules, too.
     says_rows : bool
         Whether the format shows the rows of leaves, and answers nobody: then leaves may answer by more than these.
+    indicators : bool
+        Whether it can say sums that levels of categories are terms of.
 
     """
     if not hasattr(model, "check_fitted") or not hasattr(type(model), "predict"):
@@ -182,17 +185,25 @@ def read(
     if model.trees_.has_sums and not sums:
         which = np.flatnonzero(n_terms_of(model.trees_.linear, model.trees_.n_nodes))
         refuse(type(model).__name__, which, _NO_SUMS, _HAVE_SUMS)
+    if not indicators:
+        refuse(type(model).__name__, tests_of_levels(model.trees_.linear), _NO_INDICATORS, _HAVE_INDICATORS)
     return _read_trees(model, bits)
 
 
 def read_trees(
-    model: Any, format_: str, row_type: str = "float64", *, sums: bool = False, says_rows: bool = False
+    model: Any,
+    format_: str,
+    row_type: str = "float64",
+    *,
+    sums: bool = False,
+    says_rows: bool = False,
+    indicators: bool = False,
 ) -> ReadTrees:
     """Return a fitted model of trees; ExportError where it is one of rules."""
     from dtnumba.export.languages.voters import refuse_voting_rules
 
     refuse_voting_rules(model, format_)
-    found = read(model, row_type, sums=sums, says_rows=says_rows)
+    found = read(model, row_type, sums=sums, says_rows=says_rows, indicators=indicators)
     if isinstance(found, ReadRules):
         raise ExportError(
             f"{format_}: the {len(found.rules.label)} rules of {type(model).__name__} are asked in turn, which this "
@@ -249,8 +260,7 @@ def _read_trees(model: Any, bits: int) -> ReadTrees:
         value = commonest(value, columns.sizes, voting)
     seconds = is_joined and says_second(given, columns.sizes)
     said, label_from = value[:, 1:] if seconds else value, 0
-    speaking = getattr(model, "_speaking", None)
-    prior = None
+    speaking, prior = getattr(model, "_speaking", None), None
     if getattr(model, "adds_prior", False):
         if getattr(model, "trees_vote", False):
             late_votes, rule = SURE, None
@@ -338,6 +348,7 @@ class Test(NamedTuple):
     shares: list[float] | None  # of the children, where a missing value goes to all of them
     stand_ins: list[StandIn]
     terms: list[SumTerm]  # of the sum that is tested in place of a value; else empty
+    term_levels: list[int]  # whose indicators its terms are, -1 of a number; empty where no node has one
 
 
 class StandIn(NamedTuple):
@@ -370,40 +381,28 @@ class Nodes:
     def test(self, node: int) -> Test:
         """Return what an inner node asks."""
         trees, kind = self._trees, self._kind[node]
-        entries, ways = [], []
-        if kind == AMONG:
-            entries = self._ragged("level", node)
-        elif kind in {BY_RANGE, MAP}:
+        entries, ways = self._ragged("level", node) if kind == AMONG else [], []
+        if kind in {BY_RANGE, MAP}:
             entries, ways = self._ragged("cut", node), self._ragged("branch", node)
             ways = ways or list(range(len(entries) + 1))
         children = self.children(node)
         absent = None if self._absent[node] == node else self._absent[node] - children[0]
         shares = [float(trees.share[child]) for child in children] if len(trees.share) else None
-        return Test(
-            kind,
-            self._feature[node],
-            self._threshold[node],
-            entries,
-            ways,
-            children,
-            absent,
-            shares,
-            self._stand_ins(node),
-            self._terms(node),
-        )
+        at = self._feature[node], self._threshold[node]
+        return Test(kind, *at, entries, ways, children, absent, shares, self._stand_ins(node), *self._terms(node))
 
     def _ragged(self, name: str, node: int) -> list[Any]:
         start = getattr(self._trees, f"{name}_start")
         found: list[Any] = getattr(self._trees, name)[start[node] : start[node + 1]].tolist() if len(start) > 1 else []
         return found
 
-    def _terms(self, node: int) -> list[SumTerm]:
+    def _terms(self, node: int) -> tuple[list[SumTerm], list[int]]:
         linear = self._trees.linear
         if not isinstance(linear, LinearTests):
-            return []
+            return [], []
         own = slice(int(linear.start[node]), int(linear.start[node + 1]))
         parts = (getattr(linear, name)[own].tolist() for name in SumTerm._fields)
-        return [SumTerm(*one) for one in zip(*parts, strict=True)]
+        return [SumTerm(*one) for one in zip(*parts, strict=True)], linear.level[own].tolist()
 
     def _stand_ins(self, node: int) -> list[StandIn]:
         own = self._trees.surrogates

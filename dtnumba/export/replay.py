@@ -145,7 +145,7 @@ def verify(result: Any, model: Any, X: Any) -> Verified:
 
 def _read(model: Any, row_type: str) -> ReadsRows:
     if not hasattr(model, "splines_"):
-        return read(model, row_type, sums=True, rule_sums=True)
+        return read(model, row_type, sums=True, rule_sums=True, indicators=True)
     from dtnumba.export.splines.reading import read_splines
 
     return read_splines(model)
@@ -298,9 +298,14 @@ def _on_boundaries(
         k, cut = cuts[which]
         terms = slice(int(linear.start[k]), int(linear.start[k + 1]))
         columns, weights = linear.column[terms], linear.weight[terms]
+        level = linear.terms(("level",))[0][terms]
+        are_numbers = np.flatnonzero(level < 0)
+        if not len(are_numbers):  # levels alone lead nowhere else than rows with each level do
+            continue
         rows = base[generator.integers(0, len(base), _OF_A_SUM)]
-        at = generator.integers(0, len(columns), _OF_A_SUM)
-        known = np.where(np.isnan(rows[:, columns]), linear.stand_in[terms], rows[:, columns])
+        at = are_numbers[generator.integers(0, len(are_numbers), _OF_A_SUM)]
+        met = np.where(level >= 0, rows[:, columns] == level, rows[:, columns])
+        known = np.where(np.isnan(met), linear.stand_in[terms], met)
         known[np.arange(_OF_A_SUM), at] = 0.0
         with np.errstate(all="ignore"):
             parts = known * weights

@@ -129,6 +129,7 @@ class SumSettings:
     most_terms: int
     axis_bias: float
     scaling: str | None
+    has_indicators: bool = False  # of the levels of categories, as columns
 
 
 UNLIMITED = int(col.NO_LIMIT)

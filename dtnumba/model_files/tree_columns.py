@@ -24,7 +24,7 @@ from dtnumba.trees.layout import (
     Trees,
     last_children,
 )
-from dtnumba.trees.linear import LinearTests
+from dtnumba.trees.linear import NO_INDICATORS, LinearTests
 from dtnumba.trees.sparse_rows import SparseValues
 
 if TYPE_CHECKING:
@@ -59,13 +59,16 @@ _SPARSE: dict[str, Any] = {"start": np.int64, "column": np.int32, "number": np.f
 
 def dump_sums(linear: LinearTests, writer: Writer, name: str) -> dict[str, Any]:
     """Write the terms of sums, and return what a file says of them."""
-    return {part: writer.column(f"{name}.linear.{part}", getattr(linear, part)) for part in _OF_SUMS}
+    parts = [*_OF_SUMS, *(["level"] if len(linear.level) else [])]
+    return {part: writer.column(f"{name}.linear.{part}", getattr(linear, part)) for part in parts}
 
 
 def load_sums(given: Any, reader: Reader) -> LinearTests:
     """Return the terms of sums of a file; what tests them says whether they are in order."""
     reader.demand(isinstance(given, dict), "its sums are none")
-    own = LinearTests(*(reader.column(given.get(part), dtype, (None,)) for part, dtype in _OF_SUMS.items()))
+    columns = {part: reader.column(given.get(part), dtype, (None,)) for part, dtype in _OF_SUMS.items()}
+    columns["level"] = reader.column(given["level"], np.int32, (None,)) if "level" in given else NO_INDICATORS
+    own = LinearTests(**columns)
     reader.demand(len(own.column) > 0, "its sums have no terms")
     return own
 

@@ -25,6 +25,7 @@ class LinearNodes(NamedTuple):
     columns: np.ndarray  # (s,) uint32: of each term; bit 31 marks the last of a node
     weights: np.ndarray  # (s,) float64
     stand_ins: np.ndarray  # (s,) float64
+    term_levels: np.ndarray  # (s,) int32: whose indicator a term is, -1 of a number; empty where none is one
 
     def plain_step(self, first, node, flat, base):
         return linear_step(self, first, node, flat, base)
@@ -43,6 +44,8 @@ def _sum_at(nodes, k, flat, base):
     while goes_on:
         column = nodes.columns[k]
         x = float(flat[base + np.uint64(column & _COLUMN)])
+        if len(nodes.term_levels) > 0 and nodes.term_levels[k] >= 0:
+            x = 1.0 if x == float(nodes.term_levels[k]) else 0.0
         is_known = x == x
         n_known += np.uint64(is_known)
         total += float(nodes.weights[k]) * (x if is_known else float(nodes.stand_ins[k]))
@@ -80,4 +83,4 @@ def linear_nodes(flat, levels, linear):
     """Return the nodes of a forest of which ``flat`` holds the words."""
     columns = linear.column.astype(np.uint32)
     columns[linear.start[1:][np.diff(linear.start) > 0] - 1] |= _LAST
-    return LinearNodes(flat, flat.view(np.float64), levels, columns, linear.weight, linear.stand_in)
+    return LinearNodes(flat, flat.view(np.float64), levels, columns, linear.weight, linear.stand_in, linear.level)

@@ -11,6 +11,7 @@ import numpy as np
 
 from dtnumba.runtime.kernels import kernel_type
 from dtnumba.runtime.memory import aligned
+from dtnumba.trees.linear import has_indicators
 
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 _MISSING_LEFT, _CHILD = np.uint64(1 << 31), np.uint64(32)
@@ -62,8 +63,8 @@ class PairNodes(NamedTuple):
 
 def fit_into_pairs(trees, n_features):
     """Tell whether all sums of trees have two terms, and nothing else is to be known of a test."""
-    n_terms = np.diff(trees.linear.start)
-    return n_features <= 1 << COLUMN_BITS and not len(trees.level) and bool(((n_terms == 0) | (n_terms == 2)).all())
+    n_terms, has_levels = np.diff(trees.linear.start), len(trees.level) or has_indicators(trees.linear)
+    return n_features <= 1 << COLUMN_BITS and not has_levels and bool(((n_terms == 0) | (n_terms == 2)).all())
 
 
 def pair_nodes(flat, at, trees):

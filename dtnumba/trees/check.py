@@ -91,7 +91,7 @@ def _check_sums(
     m, start = trees.n_nodes, linear.start
     covers = len(start) == m + 1 and start[0] == 0 and start[-1] == len(linear.column)
     _demand(covers and bool((np.diff(start) >= 0).all()), 0, "the starts of terms must ascend from 0 to their end")
-    lengths = {len(getattr(linear, name)) for name in BY_TERM}
+    lengths = {len(one) for one in linear.terms((*BY_TERM, "level"))}
     _demand(len(lengths) == 1, 0, "every term has a column, a weight, a stand_in and a share")
     n_terms, owner = np.diff(start), np.repeat(np.arange(m), np.diff(start))
     _all((n_terms == 0) | (trees.feature != LEAF), np.arange(m), "a leaf has no terms")
@@ -101,8 +101,13 @@ def _check_sums(
     _all(linear.column >= 0, owner, "terms must name columns")
     if n_features is not None:
         _all(linear.column < n_features, owner, f"the columns of terms must be below {n_features}")
-    rises = (np.diff(linear.column, prepend=-1) > 0) | np.isin(np.arange(len(owner)), start[:-1])
-    _all(rises, owner, "the columns of terms must ascend")
+    (level,) = linear.terms(("level",))
+    _all(level >= -1, owner, "levels of terms must not be negative, or -1 where there is none")
+    # Numbers, then indicators; each by columns, and those of one column by levels
+    order = np.stack([level >= 0, linear.column, level]).astype(np.int64)
+    ahead = np.diff(order, axis=1, prepend=order[:, :1] - 1)
+    rises = (ahead[0] > 0) | (ahead[0] == 0) & ((ahead[1] > 0) | (ahead[1] == 0) & (ahead[2] > 0))
+    _all(rises | np.isin(np.arange(len(owner)), start[:-1]), owner, "the columns of terms must ascend")
     _all(np.isfinite(linear.weight) & np.isfinite(linear.stand_in), owner, "weights and stand_ins must be finite")
     _all((linear.share >= 0) & (linear.share <= 1), owner, "shares of terms must lie in [0, 1]")
     names_one = np.zeros(m, bool)

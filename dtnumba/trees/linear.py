@@ -3,7 +3,8 @@
 
 Such a node tests, in place of a value, the sum of weight * value over its terms, added up in their order from zero.
 A missing value counts as the term's ``stand_in``. Where all of them are missing, or the sum is no number, the row goes
-where a missing value goes.
+where a missing value goes. The value of a term with a level is the indicator of this level: 1 where the category of its
+column is that one, and else 0, a missing category's too.
 """
 
 from __future__ import annotations
@@ -23,17 +24,27 @@ class AxisTests(NamedTuple):
 
 
 class LinearTests(NamedTuple):
-    """The terms of the nodes that have any, those of a node side by side, by ascending columns."""
+    """The terms of the nodes that have any, those of a node side by side.
+
+    Columns of numbers come first, by ascending columns, then indicators, by columns and levels.
+    """
 
     start: np.ndarray  # (m + 1,) int64
     column: np.ndarray  # (s,) int32
     weight: np.ndarray  # (s,) float64
     stand_in: np.ndarray  # (s,) float64: what a missing value counts as
     share: np.ndarray  # (s,) float64: of the column in the test, for importances; those of a node sum to one
+    level: np.ndarray  # (s,) int32: whose indicator is meant, -1 of a number; empty where no term has a level
+
+    def terms(self, names):
+        """Return the terms by these names, as they stand; levels are -1 where no term has one."""
+        level = np.full(len(self.column), -1, np.int32) if not len(self.level) else self.level
+        return [level if name == "level" else getattr(self, name) for name in names]
 
 
 AXIS_TESTS = AxisTests()
 BY_TERM = ("column", "weight", "stand_in", "share")
+NO_INDICATORS = np.zeros(0, np.int32)
 
 
 def _count_up(lengths):
@@ -45,12 +56,25 @@ def n_terms_of(linear, m):
     return np.diff(linear.start) if isinstance(linear, LinearTests) else np.zeros(m, np.int64)
 
 
-def linear_tests(lengths, column, weight, stand_in, share):
+def has_indicators(linear):
+    """Tell whether a sum has an indicator of a level among its terms."""
+    return isinstance(linear, LinearTests) and len(linear.level) > 0
+
+
+def tests_of_levels(linear):
+    """Return the nodes of which the sum has an indicator of a level among its terms."""
+    if not has_indicators(linear):
+        return np.zeros(0, np.int64)
+    return np.unique(np.repeat(np.arange(len(linear.start) - 1), np.diff(linear.start))[linear.level >= 0])
+
+
+def linear_tests(lengths, column, weight, stand_in, share, level=NO_INDICATORS):
     """Return the tests of nodes of which each has so many terms; AXIS_TESTS where none has any."""
     if not len(column):
         return AXIS_TESTS
     start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return LinearTests(start, column.astype(np.int32, copy=False), weight, stand_in, share)
+    level = level.astype(np.int32, copy=False) if bool((level >= 0).any()) else NO_INDICATORS
+    return LinearTests(start, column.astype(np.int32, copy=False), weight, stand_in, share, level)
 
 
 def picked(linear, nodes, is_leaf=None):
@@ -61,7 +85,7 @@ def picked(linear, nodes, is_leaf=None):
     if is_leaf is not None:
         lengths = np.where(is_leaf, 0, lengths)
     at = np.repeat(linear.start[:-1][nodes], lengths) + _count_up(lengths)
-    return linear_tests(lengths, *(getattr(linear, name)[at] for name in BY_TERM))
+    return linear_tests(lengths, *(own[at] for own in linear.terms((*BY_TERM, "level"))))
 
 
 def joined_tests(tests, sizes):
@@ -70,7 +94,16 @@ def joined_tests(tests, sizes):
     if not given:
         return AXIS_TESTS
     lengths = np.concatenate([n_terms_of(one, m) for one, m in zip(tests, sizes, strict=True)])
-    return linear_tests(lengths, *(np.concatenate([getattr(one, name) for one in given]) for name in BY_TERM))
+    parts = [one.terms((*BY_TERM, "level")) for one in given]
+    return linear_tests(lengths, *map(np.concatenate, zip(*parts, strict=True)))
+
+
+@inline
+def value_of_term(linear, k, x):
+    """Return what term k makes of the value of its column: the value, or the indicator of a level."""
+    if len(linear.level) > 0 and linear.level[k] >= 0:
+        return 1.0 if x == float(linear.level[k]) else 0.0
+    return x
 
 
 @inline
@@ -78,7 +111,7 @@ def sum_of_terms(linear, first, last, cells, at):
     """Return the sum that terms [first, last) make of a row that begins at ``at``; NaN where all values are missing."""
     total, n_known = 0.0, 0
     for k in range(first, last):
-        x = float(cells.flat[at + np.int64(linear.column[k]) * cells.column_step])
+        x = value_of_term(linear, k, float(cells.flat[at + np.int64(linear.column[k]) * cells.column_step]))
         is_known = x == x
         n_known += is_known
         total += float(linear.weight[k]) * (x if is_known else float(linear.stand_in[k]))
@@ -107,10 +140,10 @@ def sums_of(linear, node, rows):
     own = slice(int(linear.start[node]), int(linear.start[node + 1]))
     total, n_known = np.zeros(len(rows)), np.zeros(len(rows), np.int64)
     with np.errstate(all="ignore"):
-        for column, weight, stand_in in zip(
-            linear.column[own].tolist(), linear.weight[own].tolist(), linear.stand_in[own].tolist(), strict=True
-        ):
+        parts = (one[own].tolist() for one in linear.terms(("column", "weight", "stand_in", "level")))
+        for column, weight, stand_in, level in zip(*parts, strict=True):
             x = rows[:, column].astype(np.float64)
+            x = np.where(x == level, 1.0, 0.0) if level >= 0 else x
             is_known = ~np.isnan(x)
             n_known += is_known
             total += weight * np.where(is_known, x, stand_in)
@@ -137,13 +170,14 @@ class NodeWeights:
         return self.shape[0]
 
     def __getitem__(self, node: int) -> NDArray[np.float64]:
-        """Return the weight of every column in the test of a node."""
+        """Return the weight of every column in the test of a node; NaN of a category whose levels have weights."""
         if not -len(self) <= node < len(self):
             raise IndexError(f"there is no node {node}: there are {len(self)}")
         row, node, linear = np.zeros(self.shape[1]), node % len(self), self._trees.linear
         own = slice(*linear.start[node : node + 2].tolist()) if isinstance(linear, LinearTests) else slice(0)
         if own.start is not None and own.start < own.stop:
-            row[linear.column[own]] = linear.weight[own]
+            column, weight, level = (one[own] for one in linear.terms(("column", "weight", "level")))
+            row[column] = np.where(level < 0, weight, np.nan)
         elif self._trees.feature[node] >= 0:
             row[self._trees.feature[node]] = 1.0
         return row

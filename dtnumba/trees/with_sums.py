@@ -13,7 +13,16 @@ import numpy as np
 from dtnumba.tables.cells import Cells, cells_of, values_of
 from dtnumba.tables.floats import Bits, of_columns
 from dtnumba.tables.table import BLOCK_CELLS
-from dtnumba.trees.linear import AXIS_TESTS, AxisTests, LinearTests, linear_tests, n_terms_of, picked, sums_of
+from dtnumba.trees.linear import (
+    AXIS_TESTS,
+    AxisTests,
+    LinearTests,
+    has_indicators,
+    linear_tests,
+    n_terms_of,
+    picked,
+    sums_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +40,15 @@ def n_sums_of(linear: AxisTests | LinearTests) -> int:
 
 
 def different_sums(linear: AxisTests | LinearTests, m: int) -> tuple[NDArray[np.int64], AxisTests | LinearTests]:
-    """Return which of the different sums each of m nodes tests, -1 for none, and these."""
+    """Return which of the different sums each of m nodes tests, -1 for none, and these.
+
+    Sums of indicators are refused: a rule has no words for them.
+    """
+    if has_indicators(linear):
+        raise ValueError(
+            "rules say sums of numbers alone, and this model adds up levels of categories: fit it with "
+            "categories_in_sums=False, or show it by export.text"
+        )
     number = np.full(m, -1)
     first: dict[Terms, tuple[int, int]] = {}  # the number of each different sum, and the first node that tests it
     for node in np.flatnonzero(n_terms_of(linear, m)).tolist():

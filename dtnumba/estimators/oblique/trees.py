@@ -12,18 +12,22 @@ from dtnumba.estimators.bases.one_tree import ClassTree, NumberTree
 from dtnumba.estimators.bases.parameters import (
     GrowthParams,
     Legal,
+    features_drawn,
     is_int,
     number,
     one_of,
     parameter,
     redeclared,
+    yes_or_no,
 )
 from dtnumba.estimators.decision_tree import DecisionTree, OfClasses, OfNumbers
+from dtnumba.growth.oblique.indicators import indicators_of
 from dtnumba.growth.settings import SEARCHES, UNLIMITED, SumSettings
 from dtnumba.tables.binned_table import BinnedTable
 from dtnumba.validation.model_protocol import ModelProtocol
 
 if TYPE_CHECKING:
+    from dtnumba.estimators.bases.fit import TrainingData
     from dtnumba.growth.settings import Settings
     from dtnumba.tables.binned_table import Features
 
@@ -68,7 +72,11 @@ class ObliqueParams(ModelProtocol):
         are missing, and in a test of one column, the row goes to the child where it gains most. "error": is not
         allowed.
     categorical_split : "subset" or "one_vs_rest"
-        How a category is tested; sums are of numbers.
+        How a category is tested by itself.
+    categories_in_sums : bool
+        True: sums may combine the levels of categories without an order, each as a column that is 1 where the category
+        is that level and else 0, at most 1,000 in all; each of them is a column to ``max_features``, too. A category
+        that is missing, or was not there in ``fit``, is none of the levels. False: sums are of numbers alone.
     max_features : int, share, "sqrt", "log2" or None
         Features drawn at each node: for tests of single columns, and for the sums, for which "sqrt" and "log2" draw two
         at least; "random" draws its sums from all.
@@ -94,6 +102,7 @@ class ObliqueParams(ModelProtocol):
     validation_fraction: float | None = redeclared("validation_fraction", None)
     categorical_features: Any = redeclared("categorical_features", "from_dtype")  # noqa: RUF009
     categorical_split: str = parameter("subset", one_of("subset", "one_vs_rest"))
+    categories_in_sums: bool = yes_or_no(False)
     missing: str = parameter("learned", one_of("learned", "error"))
     n_jobs: int | None = redeclared("n_jobs", None)
     ccp_alpha: float = redeclared("ccp_alpha", 0.0)
@@ -117,9 +126,6 @@ class ObliqueParams(ModelProtocol):
         """Return the Settings of a fit, with the sums that nodes try."""
         plain: Any = GrowthParams.growth_settings
         settings: Settings = plain(self, n_rows, n_features, total_weight, seed, most_leaves)
-        if isinstance(self.max_features, str) and self.search != "random" and self.max_terms != 1:
-            # Where one column were drawn, no node would try a sum
-            settings = replace(settings, n_drawn=min(max(settings.n_drawn, 2), n_features))
         sums = SumSettings(
             search=self.search,
             n_restarts=_RESTARTING.get(self.search, 1) if self.n_restarts is None else int(self.n_restarts),
@@ -127,8 +133,16 @@ class ObliqueParams(ModelProtocol):
             most_terms=UNLIMITED if self.max_terms is None else int(self.max_terms),
             axis_bias=float(self.axis_bias),
             scaling=self.numeric_scaling,
+            has_indicators=bool(self.categories_in_sums),
         )
-        return replace(settings, sums=sums)
+        return replace(settings, sums=sums, n_drawn=self.n_drawn(n_features))
+
+    def n_drawn(self, n_features: int) -> int:
+        """Return how many of so many features a node draws."""
+        n = features_drawn(self.max_features, n_features)
+        if isinstance(self.max_features, str) and self.search != "random" and self.max_terms != 1:
+            return min(max(n, 2), n_features)  # where one column were drawn, no node would try a sum
+        return n
 
 
 class ObliqueLearner(Learner):
@@ -137,6 +151,9 @@ class ObliqueLearner(Learner):
     search: str
     n_restarts: int | None
     n_projections: int | None
+    max_terms: int | None
+    categories_in_sums: bool
+    n_drawn: Any
     importance: str  # of forests
 
     def check_params(self) -> None:
@@ -157,6 +174,14 @@ class ObliqueLearner(Learner):
                 f"n_projections={self.n_projections}: search={self.search!r} draws no sums; leave it out, or use "
                 "search='random'"
             )
+
+    def _policy(self, data: TrainingData, total: float, share: float, most_leaves: Any) -> tuple[Any, Settings]:
+        criterion, settings = super()._policy(data, total, share, most_leaves)
+        if self.categories_in_sums and self.max_terms != 1:
+            made = indicators_of(data.table)
+            n_columns = data.table.n_features + (0 if made is None else len(made.column))
+            settings = replace(settings, n_drawn=self.n_drawn(n_columns))
+        return criterion, settings
 
     def _read_features(self, X: Any) -> Features:
         if isinstance(X, BinnedTable):

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.export.reading import AMONG, BY_RANGE, UP_TO, Test
+from dtnumba.export.text_styles.printed import term_names
 from dtnumba.rules.layout import LEVELS, OUTSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dtnumba.export.reading import Columns, SumTerm
+    from dtnumba.export.reading import Columns
     from dtnumba.rules.layout import Condition
 
 _SHOWN_TERMS = 4
@@ -73,7 +74,7 @@ class NodeWords:
         """Return what sends a value that is there to each child; "missing" where that is all that goes to it."""
         name, levels = self.names[test.feature], self._columns.levels[test.feature]
         if test.terms:
-            return self._two(self._sum(test.terms), test, None)
+            return self._two(self._sum(test), test, None)
         if test.kind == UP_TO:
             return self._two(name, test, levels)
         if test.kind == AMONG and len(test.entries) == len(levels or []):
@@ -95,12 +96,13 @@ class NodeWords:
                 found.append(f"{name} {_in(own)} {self._set(own, levels or [])}")
         return found
 
-    def _sum(self, terms: Sequence[SumTerm]) -> str:
+    def _sum(self, test: Test) -> str:
         """Return a sum of columns in few digits, the first terms of many."""
-        shown = ""
-        for column, weight, _ in terms[:_SHOWN_TERMS]:
-            sign = "\u2212" if weight < 0 else "+"
-            shown += f" {sign} {abs(weight):.3g}\u00b7{self.names[column]}"
+        shown, terms = "", test.terms
+        levels = [None if own is None else [clean(level) for level in own] for own in self._columns.levels]
+        for term, name in list(zip(terms, term_names(test, self.names, levels), strict=True))[:_SHOWN_TERMS]:
+            sign = "\u2212" if term.weight < 0 else "+"
+            shown += f" {sign} {abs(term.weight):.3g}\u00b7{name}"
         more = f" + {len(terms) - _SHOWN_TERMS:,} more" if len(terms) > _SHOWN_TERMS else ""
         return shown.removeprefix(" + ").removeprefix(" ") + more
 

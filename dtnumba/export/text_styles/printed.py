@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dtnumba.export.reading import ReadTrees, SumTerm
+    from dtnumba.export.reading import ReadTrees, SumTerm, Test
     from dtnumba.tables.costs import LeastCost
     from dtnumba.trees.layout import Trees
 
@@ -127,8 +127,9 @@ class Printed:
 
     def tested(self, node: int) -> str:
         """Return the name of what an inner node asks for: a column, or the formula of a sum."""
-        terms = self._nodes.test(node).terms
-        return formula(terms, self.names) if terms else self.names[int(self.trees.feature[node])]
+        test = self._nodes.test(node)
+        names = term_names(test, self.names, self.levels)
+        return formula(test.terms, names) if names else self.names[int(self.trees.feature[node])]
 
     def branches(self, node: int, reached: dict[int, set[int]] | None = None) -> list[Branch]:
         """Return what leads to the children of a node, in their order.
@@ -171,9 +172,19 @@ class Printed:
         return {**reached, int(self.trees.feature[node]): set(branch.levels)}
 
 
+def term_names(test: Test, names: Sequence[str], levels: Sequence[Sequence[Any] | None]) -> list[str]:
+    """Return what the terms of a sum are called: their columns, and "(column is level)" of indicators."""
+    found = []
+    for k, term in enumerate(test.terms):
+        own, level = levels[term.column] or [], test.term_levels[k] if test.term_levels else -1
+        found.append(names[term.column] if level < 0 else f"({names[term.column]} is {own[level]})")
+    return found
+
+
 def formula(terms: Sequence[SumTerm], names: Sequence[str], most: int | None = None) -> str:
-    """Return a sum over columns in few digits; of many terms the first ones, and how many more there are."""
-    parts = [f"{'-' if weight < 0 else '+'} {abs(weight):.4g}*{names[column]}" for column, weight, _ in terms[:most]]
+    """Return a sum in few digits, with a name for each term; of many the first ones, and how many more there are."""
+    named = list(zip(terms, names, strict=True))[:most]
+    parts = [f"{'-' if term.weight < 0 else '+'} {abs(term.weight):.4g}*{name}" for term, name in named]
     more = [f"+ {len(terms) - len(parts)} more"] if len(terms) > len(parts) else []
     return " ".join([parts[0].removeprefix("+ ").replace("- ", "-", 1), *parts[1:], *more])
 

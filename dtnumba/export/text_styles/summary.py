@@ -48,7 +48,7 @@ def summary(
             f"summary: table={type(table).__name__} has no subtrees; pass what "
             'pruners.CostComplexity(cp="cv").table(model, X, y) returns'
         )
-    found = read(model, sums=True, says_rows=True)
+    found = read(model, sums=True, says_rows=True, indicators=True)
     if (X is None) != (y is None):
         raise ValueError(f"summary: pass both X and y, got {'y' if X is None else 'X'} alone")
     if X is not None and not isinstance(found, ReadTrees):

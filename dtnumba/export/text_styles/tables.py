@@ -54,7 +54,7 @@ class _AnyFrame:
 def _read(
     model: Any, caller: str, tree: int, names: Sequence[str] | None, rows: tuple[Any, ...] = (None,)
 ) -> RpartSummary:  # fmt: skip
-    found = read_trees(model, caller, sums=True, says_rows=True)
+    found = read_trees(model, caller, sums=True, says_rows=True, indicators=True)
     names = feature_names_of(names, len(found.columns.names))
     printed = Printed(found, model, tree, names, caller=caller)
     is_rparts = len(printed.sizes) == 1 and not len(printed.with_more_children())

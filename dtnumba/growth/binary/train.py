@@ -24,6 +24,11 @@ def train_binary(
     table: Features, target: Any, criterion: Any, weights: Weights, settings: Settings, outcome: Labels | Values
 ) -> Trees:
     """Grow one tree of two-way tests over the rows of positive weight; ``target`` is what sums up the outcome."""
+    indicators = None
+    if settings.sums is not None:
+        from dtnumba.growth.oblique.indicators import widened, without_indicators
+
+        table, indicators = widened(table, settings)
     counted = not weights.are_one and not is_ranked(type(target))
     made = choose_splitter(Source(table, target, weights.kept, settings, counted, in_forest=False), criterion)
     splitter = made.splitter
@@ -45,7 +50,7 @@ def train_binary(
     thresholds_of = thresholds_by(table, made.bins, drawn=getattr(made.splitter, "draws_thresholds", False))
     own = growing, target, criterion, made.splitter, thresholds_of
     trees: Trees = finish(*own, outcome.width, settings.workers, table.n_features)
-    return trees
+    return trees if indicators is None else without_indicators(trees, indicators)
 
 
 def numbers_per_output(target: Any) -> int:

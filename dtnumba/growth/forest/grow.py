@@ -255,6 +255,7 @@ class ForestPlan(NamedTuple):
     small: Any  # how small subtrees are grown
     general: Any = None  # what the trees of the general growth share, where that grows them
     power: int = 0  # of two: the unit of the targets, where that is not the caller's
+    indicators: Any = None  # that stand behind the columns of the table while trees grow
 
 
 def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowForest, int], bool]) -> Trees | None:
@@ -294,6 +295,10 @@ def grow_forest(plan: ForestPlan, first: int, n_trees: int, run: Callable[[GrowF
         arena = arena_of(plan, task, last - first)
         task = task._replace(first=first, n_trees=last, arena=arena, counter=np.zeros(1, np.int64))
     grown = joined([part for part in parts if part.n_trees])
+    if grown is not None and plan.indicators is not None:
+        from dtnumba.growth.oblique.indicators import without_indicators
+
+        grown = without_indicators(grown, plan.indicators)
     return None if grown is None else restored(grown, plan.criterion, plan.power)
 
 

@@ -86,6 +86,11 @@ def plan_forest(
     settings: Settings,
 ) -> ForestPlan:
     """Return the plan of a forest: its codes, and how its trees draw rows and features."""
+    indicators = None
+    if settings.sums is not None:
+        from dtnumba.growth.oblique.indicators import widened
+
+        table, indicators = widened(table, settings)
     n, weights = table.n_rows, fixed_weights(weight, table.n_rows)
     outcome, settings, power = in_reach(outcome, weights.kept, criterion, settings)
     sampling: Any = Everything(len(weights.kept))
@@ -167,4 +172,5 @@ def plan_forest(
         small=small_subtrees(kinds, splitter, target, criterion, limits_of(settings, 1.0), settings.groups),
         general=general,
         power=power,
+        indicators=indicators,
     )

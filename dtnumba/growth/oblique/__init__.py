@@ -3,6 +3,7 @@
 choose         which search a fit takes
 splitter       a splitter of sums around any other splitter, which finds the best test of one column
 searches       what proposes weights: descents, discriminants, drawn sums
+indicators     levels of categories as columns of 0 and 1 that sums may combine, where that is asked for
 levels_within  the kernel of categories, where their splitter stands within
 offer          the best sum of a node beside the best test of one column: a kernel that growth calls by address
 subsets        sums of few of many columns: pairs, and one column more at a time
