@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dtnumba.estimators.incremental.held_rows import Change, HeldRows
+    from dtnumba.trees.layout import Trees
 
 # Parameters with which what a node does depends on its own rows alone
 _LOCAL: dict[str, Any] = {
@@ -86,7 +87,8 @@ class Follower:
         is_large = _MANY * (len(came) + len(went)) > rows.n_rows
         is_whole, self._was_large = is_large and self._was_large and self._n_batch_fits > 0, is_large
         if self._tree is None:
-            tree, self._tally = RowTree(slots), None  # which was of the rows that another tree followed
+            tree = RowTree(slots, rows.ranks if rows.has_categories else None)
+            self._tally = None  # which was of the rows that another tree followed
         else:
             tree, self._tree = self._tree, None
         if not is_few or is_whole or not self._may_follow(batch):
@@ -157,7 +159,12 @@ class Follower:
         """Tell whether the tree of some parameters can follow its rows."""
         rows, given = self.rows, vars(batch)
         pairs = [(given.get(name, local), local) for name, local in _LOCAL.items()]
-        if rows.has_categories or not all(_is_the_same(value, local) for value, local in pairs):
+        if not all(_is_the_same(value, local) for value, local in pairs):
+            return False
+        is_plain = batch.missing in {"learned", "error"}
+        if rows.has_categories and not (
+            is_plain and batch.categorical_split != "multiway" and rows.levels_are_followed
+        ):
             return False
         if batch.growth_settings(1, rows.n_features, 1.0, 0).n_drawn < rows.n_features:
             return False
@@ -166,13 +173,14 @@ class Follower:
         if given["prune"] is not None and resolve_pruner(given["prune"]).held_out is not None:
             return False
         assert rows.slots is not None
-        return batch.missing in {"learned", "error"} or (
-            batch.missing in _IDLE_WITHOUT_MISSING and rows.slots.n_with_missing == 0
-        )
+        return is_plain or (batch.missing in _IDLE_WITHOUT_MISSING and rows.slots.n_with_missing == 0)
 
     def _followed(self, tree: RowTree, batch: Any, outcome: Any, settings: Any) -> dict[str, Any]:
         trees = with_policy(tree.trees(outcome.width), settings.options)
         learned: dict[str, Any] = batch._learned_from(outcome) | {"max_features_": settings.n_drawn}  # noqa: SLF001  what fit asks
+        if self.rows.has_categories:
+            learned["categories_"], present = self.rows.levels_held()
+            trees = _with_places_among(trees, present)
         if batch.ccp_alpha > 0 or batch.prune:
             order = self.rows.in_order()
             trees = batch.finished(trees, self.rows.table(order), self.rows.outcome(order), self.rows.weight(order))
@@ -186,6 +194,18 @@ class Follower:
         others = {one.name for one in fields(batch)} | {"n_features_in_", "feature_names_in_"}
         learned = {name: value for name, value in vars(batch).items() if name not in others}
         self.learned = partial(dict, learned)
+
+
+def _with_places_among(trees: Trees, present: Sequence[NDArray[np.int64] | None]) -> Trees:
+    """Return trees whose levels are places among those present, of trees whose levels are places among all met."""
+    if len(trees.level) == 0:
+        return trees
+    level, feature = trees.level.copy(), np.repeat(trees.feature, np.diff(trees.level_start))
+    for c in np.unique(feature):
+        places = present[c]
+        assert places is not None
+        level[feature == c] = np.searchsorted(places, level[feature == c])
+    return trees._replace(level=level)
 
 
 def _is_the_same(value: Any, local: Any) -> bool:

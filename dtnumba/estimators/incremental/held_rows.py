@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dtnumba.estimators.incremental.history import MOST_REMEMBERED, ReplacedSplit, replaced_splits
+from dtnumba.growth.incremental.lists import LEVELS_WITH_CODES
 from dtnumba.growth.incremental.slots import Slots
 from dtnumba.tables.categories import GatheredLevels
 from dtnumba.tables.cells import cells_of, values_of
@@ -321,20 +322,29 @@ class HeldRows:
         found = self._gathered.finish()
         if found.levels is None:
             return self._table_of(values)
-        levels: list[NDArray[Any] | None] = []
-        for j, known in enumerate(found.levels):
-            if known is None:
-                levels.append(None)
-                continue
-            places = found.places[j]
-            assert places is not None
-            column = values[:, j]
-            there = ~np.isnan(column)
-            at = places[column[there].astype(np.int64)].astype(np.int64)
-            present = np.unique(at)
-            values[there, j] = np.searchsorted(present, at)
-            levels.append(known[present])
+        levels, presents = self.levels_held()
+        for j, present in enumerate(presents):
+            places, column = found.places[j], values[:, j]
+            if present is not None and places is not None:
+                there = ~np.isnan(column)
+                values[there, j] = np.searchsorted(present, places[column[there].astype(np.int64)].astype(np.int64))
         return self._table_of(values, tuple(levels), found.nominal)
+
+    def levels_held(self) -> tuple[list[NDArray[Any] | None], list[NDArray[np.int64] | None]]:
+        """Return of every column the levels of the rows held, and their places among all that were met."""
+        assert self.slots is not None
+        found, is_held = self._gathered.finish(), self.slots.is_held
+        levels: list[NDArray[Any] | None] = []
+        presents: list[NDArray[np.int64] | None] = []
+        for j, known in enumerate(found.levels or [None] * self.n_features):
+            places, present = found.places[j] if found.levels else None, None
+            if places is not None:
+                column = self.slots.values[is_held, j]
+                n_rows = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=len(places))
+                present = np.sort(places[np.flatnonzero(n_rows)].astype(np.int64))
+            levels.append(None if known is None or present is None else known[present])
+            presents.append(present)
+        return levels, presents
 
     def _table_of(self, values: NDArray[Any], levels: Any = None, nominal: Any = None) -> Table:
         return Table(
@@ -347,6 +357,21 @@ class HeldRows:
             nominal=nominal,
             given_bits=self._bits,
         )
+
+    def ranks(self) -> list[Any] | None:
+        """Return of every category the place of each number met in the order of its levels; None without categories."""
+        found = self._gathered.finish()
+        return None if found.levels is None else found.places
+
+    @property
+    def levels_are_followed(self) -> bool:
+        """Whether a tree can follow the categories: none has too many levels, or is a number that levels stand for."""
+        found = self._gathered.finish()
+        if found.levels is None:
+            return True
+        is_level = np.array([known is not None for known in found.levels])
+        most = max(len(known) for known in found.levels if known is not None)
+        return found.nominal is not None and bool((is_level == found.nominal).all()) and 0 < most <= LEVELS_WITH_CODES
 
     def weight(self, slots: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Return what rows held count, checked as those of a fit; None: one each."""

@@ -4,6 +4,7 @@ state     nodes and lists of rows that stay between changes
 lists     the rows of a node in the order of the column it tests
 ceilings  what the best cut of a column can be worth, after rows came and went
 node_sums  what nodes add up: the sums of growth, and for numbers squares
+levels    categories: the best subset, from sums by level
 look      the best cut of a column, from sums by code
 winner    which column has the best cut of a node
 move_cut  rows between two cuts of a column change sides

@@ -39,25 +39,33 @@ class FollowedTree:
         Of growth.
     workers : int
         Threads of growth.
+    levels : TreeLevels, optional
+        Of tables with categories.
 
     """
 
-    def __init__(self, values: Any, rows: Any, target: Any, criterion: Any, limits: Any, workers: int) -> None:
+    def __init__(
+        self, values: Any, rows: Any, target: Any, criterion: Any, limits: Any, workers: int, levels: Any = None
+    ) -> None:
         n_slots, p = values.shape
         self.n_features, self.workers = p, workers
         self.target, self.criterion, self.limits = target, criterion, limits
         self.n_per_output = numbers_per_output(target)
         self.n_sums, self.squares, self.square_unit = squares_of(target, rows)
-        self.held = held_of(values, rows, self.squares, self.square_unit)
+        self.levels = levels
+        self.is_level = np.zeros(p, np.uint8) if levels is None else levels.is_level
+        self.held = held_of(values, rows, self.squares, self.square_unit, np.flatnonzero(self.is_level))
         self.low, self.high, self.reach = np.inf, -np.inf, 1.0
         has_spread = not hasattr(target, "moments") or target.moments.shape[1] == 1
         self.is_bounded = bounds_spread(criterion) and has_spread
-        self.nodes = FollowedNodes.new(1024, self.n_sums, p, 4096, 4 + n_slots // 1024)
+        self.nodes = FollowedNodes.new(1024, self.n_sums, p, 4096, 4 + n_slots // 1024, 0 if levels is None else 4)
         self.listed = np.empty(1024, np.int64)
         self.n_regrown = 0  # rows of the nodes that the last change grew anew
         self.root_of, self.side = np.empty(n_slots, np.int32), np.empty(n_slots, np.uint8)
         growing = new_growing(1, n_kept_of(target), 1, False, False)
-        nobody = Listed(np.empty(0, np.uint32))
+        nobody: Any = Listed(np.empty(0, np.uint32))
+        if levels is not None:
+            nobody = levels.summed(nobody)
         self.job = Job(nobody, target, criterion, limits, growing, AllFeatures(), p, self.n_per_output, LikeOthers())
         self.scratch = worker_part(new_scratch(self.job, n_slots, 1), 0)
         self.sort = sort_scratch(self.held.bits, n_slots, 1)
@@ -65,7 +73,8 @@ class FollowedTree:
     @property
     def n_bytes(self) -> int:
         """How much memory the tree takes, with the values of the rows."""
-        own = self.target, self.held, self.nodes, self.scratch, self.sort, self.listed, self.root_of, self.side
+        own: tuple[Any, ...] = self.target, self.held, self.nodes, self.scratch, self.sort
+        own += self.listed, self.root_of, self.side, () if self.levels is None else self.levels.codes
         return sum(_arrays_in(own).values())
 
     def make_room(self, n_nodes: int, n_rows: int) -> None:
@@ -78,8 +87,10 @@ class FollowedTree:
         if used[NEXT_PLACE] + room > len(self.nodes.pool):
             self.nodes = compact(self.nodes, room, len(self.held.values))
 
-    def change(self, came: Any, went: Any) -> None:
-        """Take rows (slots) in and give rows back."""
+    def change(self, came: Any, went: Any, ranks: Any = None) -> None:
+        """Take rows (slots) in and give rows back; ``ranks`` say in which order the levels of categories are."""
+        if self.levels is not None:
+            self.levels.know(self.held, ranks, came)
         if len(self.squares):
             self.squares[came] = whole_squares(self.target, came, self.square_unit)
             y = self.target.y[came]
@@ -122,6 +133,7 @@ class FollowedTree:
             count=np.zeros(4, np.int64),
             borders=np.zeros(6, np.int64),
             here=np.zeros(4, np.int64),
+            left=np.zeros(4, np.uint64),
             reach=self.reach,
             is_bounded=int(self.is_bounded),
         )

@@ -13,16 +13,28 @@ from dtnumba.growth.policies.limits import limits_of
 from dtnumba.growth.targets.contract import is_ranked, is_wide
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dtnumba.growth.incremental.slots import Slots
     from dtnumba.growth.settings import Settings
     from dtnumba.trees.layout import Trees
 
 
 class RowTree:
-    """Follows the rows of some slots."""
+    """Follows the rows of some slots.
 
-    def __init__(self, slots: Slots) -> None:
-        self.slots = slots
+    Parameters
+    ----------
+    slots : Slots
+        The rows.
+    ranks_of : function, optional
+        Of tables with categories: ``ranks_of()`` returns for each of these the place of every number met in the order
+        of the levels, None for a column of numbers.
+
+    """
+
+    def __init__(self, slots: Slots, ranks_of: Callable[[], Any] | None = None) -> None:
+        self.slots, self._ranks_of = slots, ranks_of
         self._tree: FollowedTree | None = None
         self._made_for: Any = None
 
@@ -37,19 +49,27 @@ class RowTree:
             self._tree = None
             return False
         classes = getattr(outcome, "classes", [])
-        made_for = measure, settings, len(slots), [known.tolist() for known in classes]
+        ranks = None if self._ranks_of is None else self._ranks_of()
+        counted = not weights.are_one
+        is_nominal = None if ranks is None else (counted, [one is not None for one in ranks])
+        made_for = measure, settings, len(slots), [known.tolist() for known in classes], is_nominal
         is_same = made_for == self._made_for and self._tree is not None and _is_same(criterion, self._tree.criterion)
         if self._tree is None or not is_same:
             own = spread_out(target, slots)
             limits = limits_of(settings, np.inf)
             came, went = slots.counted, np.empty(0, np.int64)
-            self._tree = FollowedTree(slots.values, came, own, criterion, limits, settings.workers)
+            levels = None
+            if ranks is not None:
+                from dtnumba.growth.incremental.levels import TreeLevels
+
+                levels = TreeLevels(ranks, len(slots), own, criterion, settings, counted)
+            self._tree = FollowedTree(slots.values, came, own, criterion, limits, settings.workers, levels)
             self._made_for = made_for
-            self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32))
+            self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32), ranks)
             self._tree.n_regrown = 0  # a tree that is made tells nothing of the next change
             return True
         update(self._tree.target, target, slots, came)
-        self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32))
+        self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32), ranks)
         return True
 
     def change_few(self, came: Any, went: Any, rows: dict[str, Any]) -> None:
@@ -60,7 +80,8 @@ class RowTree:
             column = getattr(target, name, None)
             if column is not None and len(column) == len(self.slots):
                 column[came] = values
-        self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32))
+        ranks = None if self._ranks_of is None else self._ranks_of()
+        self._tree.change(np.asarray(came, np.uint32), np.asarray(went, np.uint32), ranks)
 
     @property
     def share_regrown(self) -> float:
@@ -79,7 +100,7 @@ class RowTree:
         return self._tree.target
 
     def trees(self, width: int) -> Trees:
-        """Return the tree, of ``width`` numbers a node."""
+        """Return the tree, of ``width`` numbers a node; levels are places in the order of all that were met."""
         assert self._tree is not None
         found: Trees = trees_of(self._tree, width)
         return found

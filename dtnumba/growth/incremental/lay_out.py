@@ -8,6 +8,7 @@ from dtnumba.growth.binary.to_trees import drawn_thresholds, finish
 from dtnumba.growth.incremental.state import BEST_GAIN, FEATURE, LEFT, MISSING_LEFT, NEXT_NODE, THRESHOLD
 from dtnumba.growth.incremental.visit import Listed
 from dtnumba.growth.nodes import new_growing
+from dtnumba.growth.splitters.candidates import NOTHING
 from dtnumba.runtime.kernels import kernel
 
 
@@ -44,9 +45,10 @@ def trees_of(tree, width):
     grown, link = growing.nodes, nodes.link[:m]
     grown[:m, col.FEATURE], grown[:m, col.LEFT] = link[:, FEATURE], link[:, LEFT]
     grown[:m, col.MISSING_LEFT], grown[:m, col.SLOT] = link[:, MISSING_LEFT], col.NO_SLOT
-    grown[:m, col.FIRST_RIGHT] = 0
+    grown[:m, col.FIRST_RIGHT] = np.where(np.isinf(nodes.number[:m, THRESHOLD]), NOTHING, 0)
     grown[:m, [col.START, col.STOP]] = ends
     growing.numbers[:m, col.GAIN] = nodes.number[:m, BEST_GAIN]
     growing.numbers[:m, col.CUT] = nodes.number[:m, THRESHOLD]
-    own = growing, tree.target, tree.criterion, Listed(rows), drawn_thresholds
+    listed = Listed(rows) if tree.levels is None else tree.levels.around(Listed(rows))
+    own = growing, tree.target, tree.criterion, listed, drawn_thresholds
     return finish(*own, width, tree.workers, tree.n_features)

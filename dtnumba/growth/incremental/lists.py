@@ -17,6 +17,7 @@ from dtnumba.tables.presort import MISSING, NEW, bits_of, is_missing, key_of, so
 _SHORT = 24
 MISSING_CODE = 255
 N_CODES = 256
+LEVELS_WITH_CODES = N_CODES - 2  # of a category, each of which has a code of its own
 # What is said of a row while a node is looked at.
 STANDS, COMES, GOES = 0, 1, 2
 NOBODY = -1
@@ -36,14 +37,19 @@ class RowLists(NamedTuple):
     first: np.ndarray  # (p, N_CODES) int32: a row of each code, or NOBODY
     after: np.ndarray  # (p, n_slots) int32: the next one of the same code
     before: np.ndarray  # (p, n_slots) int32
+    rank: np.ndarray  # (q, N_CODES) int32: of categories, the place of each number met in the order of the levels
+    met: np.ndarray  # (q, N_CODES) int32: the number of the level at each place
 
 
-def held_of(values, rows, squares, square_unit):
+def held_of(values, rows, squares, square_unit, categories):
     """Return what a tree holds of slots before any row came, with codes that part some rows evenly."""
     n, p = values.shape
     cells, form = bits_of(cells_of(values))
     edges = np.full((p, N_CODES - 2), np.inf)
     for c in range(p):
+        if c in categories:  # levels are numbers from 0 on, and codes
+            edges[c] = np.arange(N_CODES - 2)
+            continue
         seen = values[rows, c]
         seen = seen[~np.isnan(seen)]
         if len(seen):
@@ -61,6 +67,8 @@ def held_of(values, rows, squares, square_unit):
         np.full((p, N_CODES), NOBODY, np.int32),
         np.zeros((p, n), np.int32),
         np.zeros((p, n), np.int32),
+        np.zeros((len(categories), N_CODES), np.int32),
+        np.zeros((len(categories), N_CODES), np.int32),
     )
 
 

@@ -20,14 +20,25 @@ from dtnumba.tables.presort import NEW, ROW
 
 # Fewer rows are sorted without a look at codes.
 SORTED_ROWS = 48
+_SIX, _63, _ONE = np.uint64(6), np.uint64(63), np.uint64(1)
 _LOOKED_UP = 40  # rows gathered take as long as one that is looked up among all of a code
 
 
 @inline
-def goes_left(held, row, column, threshold, missing_left):
-    """Tell whether a row goes left."""
+def passes(value, test):
+    """Tell whether a value passes a test: of a threshold, or where that is NaN, of the bits of levels."""
+    threshold = test[0]
+    if threshold != threshold:
+        level = np.uint64(value)
+        return (test[2][level >> _SIX] >> (level & _63)) & _ONE != 0
+    return value <= threshold
+
+
+@inline
+def goes_left(held, row, column, test):
+    """Tell whether a row goes left; a test is (threshold, whether missing values pass, levels)."""
     value = held.values[row, column]
-    return missing_left != 0 if value != value else value <= threshold
+    return test[1] != 0 if value != value else passes(value, test)
 
 
 @inline
@@ -36,9 +47,8 @@ def is_in(nodes, held, node, row):
     at = np.int64(node)
     while at != 0:
         above = np.int64(nodes.link[at, PARENT_NODE])
-        left = goes_left(
-            held, row, nodes.link[above, FEATURE], nodes.number[above, THRESHOLD], nodes.link[above, MISSING_LEFT]
-        )
+        test = nodes.number[above, THRESHOLD], nodes.link[above, MISSING_LEFT], nodes.levels[above]
+        left = goes_left(held, row, nodes.link[above, FEATURE], test)
         if left != (at == nodes.link[above, LEFT]):
             return False
         at = above

@@ -4,8 +4,9 @@
 import numpy as np
 
 from dtnumba.growth.incremental.lists import COMES, MISSING_CODE, code_of
-from dtnumba.growth.incremental.look import goes_left, is_in
+from dtnumba.growth.incremental.look import goes_left, is_in, passes
 from dtnumba.growth.incremental.state import MISSING_LEFT, THRESHOLD
+from dtnumba.growth.incremental.winner import is_category
 from dtnumba.growth.splitters.candidates import NOTHING
 from dtnumba.runtime.kernels import inline, outlined
 
@@ -21,26 +22,31 @@ def midpoint_of(below, above):
 
 
 @inline
-def _add_moved(visit, at, node, column, low, high, missing):
-    """Add to the sets the rows of a node that were there before and lie between two cuts, or are missing."""
+def _add_moved(visit, at, node, column, new, old):
+    """Add to the sets the rows of a node that were there before and change sides between two tests."""
     held, rows, n_gathered = visit.held, visit.sets, visit.here[3]
     if n_gathered >= 0:
         for i in range(n_gathered):
             row = np.int64(visit.rows[i])
-            value = held.values[row, column]
-            moves = missing if value != value else low < value <= high
+            moves = goes_left(held, row, column, new) != goes_left(held, row, column, old)
             if moves and held.mark[row] != COMES and at < len(rows):
                 rows[at] = row
                 at += 1
         return at
-    begin = code_of(held, column, low) if low < high else np.int64(1)
-    end = code_of(held, column, high) if low < high else np.int64(0)
+    # Rows that change sides lie between the two cuts, have a level that does, or are missing.
+    by_level, missing, low, high = is_category(visit.job.splitter, column), new[1] != old[1], new[0], old[0]
+    begin, end = np.int64(1), np.int64(0)
+    if not by_level and low != high:
+        low, high = min(low, high), max(low, high)
+        begin, end = code_of(held, column, low), code_of(held, column, high)
     for b in range(MISSING_CODE + 1):
-        if begin <= b <= end or (missing and b == MISSING_CODE):
+        is_between = begin <= b <= end
+        if by_level and b < MISSING_CODE:
+            is_between = held.first[column, b] >= 0 and passes(b, new) != passes(b, old)
+        if is_between or (missing and b == MISSING_CODE):
             row = np.int64(held.first[column, b])
             while row >= 0:
-                value = held.values[row, column]
-                moves = missing if value != value else low < value <= high
+                moves = goes_left(held, row, column, new) != goes_left(held, row, column, old)
                 if moves and held.mark[row] != COMES and at < len(rows) and is_in(visit.nodes, held, node, row):
                     rows[at] = row
                     at += 1
@@ -56,15 +62,18 @@ def move_cut(visit, node, n, column, first, border, last):
     """
     nodes, held, rows = visit.nodes, visit.held, visit.sets
     where = visit.scratch.candidates.where[column]
-    below = np.float64(held.values[where[1], column])
-    above = np.float64(held.values[max(where[2], np.int64(0)), column])
-    threshold = np.inf if where[2] == NOTHING else midpoint_of(below, above)
+    threshold = np.inf
+    if is_category(visit.job.splitter, column) and where[2] != NOTHING:
+        threshold = np.nan
+    elif where[2] != NOTHING:
+        below, above = np.float64(held.values[where[1], column]), np.float64(held.values[where[2], column])
+        threshold = midpoint_of(below, above)
     missing_left, old = np.int32(where[3]), nodes.number[node, THRESHOLD]
     old_missing = nodes.link[node, MISSING_LEFT]
     at = np.int64(last)
-    # Rows that were there before and change sides lie between the two cuts, or are missing.
-    low, high = min(threshold, old), max(threshold, old)
-    at = _add_moved(visit, at, node, column, low, high, missing_left != old_missing)
+    levels = nodes.levels[node]
+    new_test, old_test = (threshold, missing_left, visit.left), (old, old_missing, levels)
+    at = _add_moved(visit, at, node, column, new_test, old_test)
     moved = at
     n_moved = moved - last
     if n_moved * _MOST_MOVED > n or moved + 2 * n_moved + last - first > len(rows):
@@ -74,18 +83,20 @@ def move_cut(visit, node, n, column, first, border, last):
         visit.borders[3 * side] = at
         # What comes: rows that came to the node and belong here, and those that come from the other side.
         for i in range(first, border):
-            if goes_left(held, rows[i], column, threshold, missing_left) == is_left:
+            if goes_left(held, rows[i], column, new_test) == is_left:
                 rows[at] = rows[i]
                 at += 1
         for i in range(last, moved):
-            if goes_left(held, rows[i], column, threshold, missing_left) == is_left:
+            if goes_left(held, rows[i], column, new_test) == is_left:
                 rows[at] = rows[i]
                 at += 1
         visit.borders[3 * side + 1] = at
         for i in range(border, moved):
-            if goes_left(held, rows[i], column, old, old_missing) == is_left:
+            if goes_left(held, rows[i], column, old_test) == is_left:
                 rows[at] = rows[i]
                 at += 1
         visit.borders[3 * side + 2] = at
     nodes.number[node, THRESHOLD], nodes.link[node, MISSING_LEFT] = threshold, missing_left
+    for k in range(len(levels)):
+        levels[k] = visit.left[k]
     return at

@@ -38,7 +38,7 @@ from dtnumba.runtime.tasks import launch_beside, take_ticket
 from dtnumba.tables.cells import cells_of
 from dtnumba.tables.presort import NEW, ROW, SortColumns, bits_of, sort_scratch
 
-_FEW_NODES_A_ROW = 2
+_SIX, _63, _ONE = np.uint64(6), np.uint64(63), np.uint64(1)
 
 
 @kernel_type
@@ -99,12 +99,12 @@ def list_rows(nodes, listed, n_listed, kept, root_of, start):
 
 
 @kernel
-def splice(nodes, growing, listed, n_listed, order, values, stack, made):
+def splice(nodes, growing, listed, n_listed, order, held, is_level, stack, made):
     """Write what grew from each root below the node it was listed for; return how many nodes were written.
 
     ``made`` names them, parents first; ``stack`` holds pairs of a grown node and the node that it becomes.
     """
-    link, grown, count = nodes.link, growing.nodes, np.int64(0)
+    link, grown, values, count = nodes.link, growing.nodes, held.values, np.int64(0)
     for r in range(n_listed):
         stack[0, 0], stack[0, 1], top = r, listed[r], 1
         while top > 0:
@@ -124,9 +124,19 @@ def splice(nodes, growing, listed, n_listed, order, values, stack, made):
                         nodes.pool[nodes.place[v, 0] + i - start] = order[i] & ROW
                 continue
             pair = take_pair(nodes)
-            below = np.float64(values[grown[g, col.LAST_LEFT], feature])
-            above = np.float64(values[max(grown[g, col.FIRST_RIGHT], 0), feature])
-            threshold = np.inf if grown[g, col.FIRST_RIGHT] == NOTHING else midpoint_of(below, above)
+            threshold = np.inf
+            if grown[g, col.FIRST_RIGHT] != NOTHING and is_level[feature]:
+                threshold, left = np.nan, np.int64(grown[g, col.LEFT])
+                for k in range(nodes.levels.shape[1]):
+                    nodes.levels[v, k] = np.uint64(0)
+                for i in range(grown[left, col.START], grown[left, col.STOP]):
+                    level = values[order[i] & ROW, feature]
+                    if level == level:
+                        word, bit = np.uint64(level) >> _SIX, np.uint64(level) & _63
+                        nodes.levels[v, word] |= _ONE << bit
+            elif grown[g, col.FIRST_RIGHT] != NOTHING:
+                below, above = grown[g, col.LAST_LEFT], grown[g, col.FIRST_RIGHT]
+                threshold = midpoint_of(np.float64(values[below, feature]), np.float64(values[above, feature]))
             nodes.number[v, THRESHOLD], nodes.number[v, BEST_GAIN] = threshold, growing.numbers[g, col.GAIN]
             link[v, FEATURE], link[v, LEFT], link[v, MISSING_LEFT] = feature, pair, grown[g, col.MISSING_LEFT]
             nodes.place[v, 0] = NO_LIST
@@ -206,6 +216,8 @@ def grow_listed(tree, n_listed, workers):
     worth = np.empty((len(growing.nodes), p))
     limits = limits._replace(test=NotedGains(worth))
     splitter = Presorted(order, tree.side, n, p, p, limits.max_depth)
+    if tree.levels is not None:
+        splitter = tree.levels.around(splitter)
     job = Job(splitter, tree.target, tree.criterion, limits, growing, AllFeatures(), p, tree.n_per_output, LikeOthers())
     scratches = new_scratch(job, n, workers)
     scratches.place[:] = 0
@@ -220,6 +232,6 @@ def grow_listed(tree, n_listed, workers):
     nodes = tree.nodes
     made = np.empty(n_grown, np.int64)
     stack = np.empty((n_grown + 2, 2), np.int64)
-    n_made = splice(nodes, growing, listed, n_listed, order, held.values, stack, made)
+    n_made = splice(nodes, growing, listed, n_listed, order, held, tree.is_level, stack, made)
     sum_up(nodes, tree.target, held, made, n_made, worth, np.zeros(tree.target.n_stats, np.int64))
     return made[:n_made]

@@ -18,7 +18,7 @@ FEATURE, LEFT, PARENT_NODE, NODE_DEPTH, MISSING_LEFT, DIRTY, OWN_TABLE = range(7
 N_NODE_LINKS = 7
 NO_SLOT = -1
 # Columns of FollowedNodes.number
-THRESHOLD, BEST_GAIN, SHIFT = range(3)
+THRESHOLD, BEST_GAIN, SHIFT = range(3)  # the threshold is NaN where levels decide
 N_NODE_NUMBERS = 3
 # Entries of FollowedNodes.used
 NEXT_NODE, N_FREE, NEXT_PLACE, N_FREE_TABLES = range(4)
@@ -34,6 +34,7 @@ class FollowedNodes(NamedTuple):
     sums: np.ndarray  # (m, n_sums) int64: exact statistics of the rows
     ceiling: np.ndarray  # (m, p) float64: see ``ceilings``
     free: np.ndarray  # (m,) int32: pairs given up
+    levels: np.ndarray  # (m, 4) uint64, a bit a level: which go left; (m, 0) without categories
     pool: np.ndarray  # uint32: the lists
     used: np.ndarray  # (4,) int64
     tables: (
@@ -44,7 +45,7 @@ class FollowedNodes(NamedTuple):
     free_slots: np.ndarray  # (n_slots,) int32
 
     @classmethod
-    def new(cls, capacity, n_sums, p, n_places, n_slots):
+    def new(cls, capacity, n_sums, p, n_places, n_slots, n_words):
         """Return room for so many nodes and places in lists; the root is a leaf without rows."""
         link = np.zeros((capacity, N_NODE_LINKS), np.int32)
         link[0, FEATURE] = link[0, LEFT] = link[0, PARENT_NODE] = col.LEAF
@@ -58,6 +59,7 @@ class FollowedNodes(NamedTuple):
             np.zeros((capacity, n_sums), np.int64),
             np.zeros((capacity, p)),
             np.zeros(capacity, np.int32),
+            np.zeros((capacity, n_words), np.uint64),
             np.zeros(n_places, np.uint32),
             np.array([1, 0, 0, n_slots], np.int64),
             np.empty((n_slots, p, 256, n_sums + 1), np.int64),
@@ -69,7 +71,7 @@ class FollowedNodes(NamedTuple):
     def with_room(self, capacity):
         """Return the same nodes with room for so many."""
         grown = {}
-        for name in ("link", "number", "n_rows", "place", "sums", "ceiling", "free"):
+        for name in ("link", "number", "n_rows", "place", "sums", "ceiling", "free", "levels"):
             old = getattr(self, name)
             new = np.zeros((capacity, *old.shape[1:]), old.dtype)
             new[: len(old)] = old

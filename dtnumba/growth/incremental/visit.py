@@ -31,7 +31,7 @@ from dtnumba.growth.incremental.state import (
     give_up_table,
     new_list,
 )
-from dtnumba.growth.incremental.winner import fill_column, look_for_winner, shift_of, weight_of_node
+from dtnumba.growth.incremental.winner import fill_column, is_category, look_for_winner, shift_of, weight_of_node
 from dtnumba.growth.nodes import Job, Scratch
 from dtnumba.growth.targets.contract import NoOwn, is_pure, load, weight_of
 from dtnumba.runtime.kernels import by_having, entry, inline, kernel_type, outlined
@@ -85,6 +85,7 @@ class NodeVisit(NamedTuple):
     count: np.ndarray  # (4,) int64 out: how many of each
     borders: np.ndarray  # (6,) int64: where the sets of both children begin, divide and end
     here: np.ndarray  # (4,) int64: where the sets of the node begin, divide and end; how many rows are gathered, or -1
+    left: np.ndarray  # (4,) uint64, a bit a level: which go left by the best split of the column looked at
     reach: float  # how far targets lie apart
     is_bounded: int  # whether ceilings hold: of criteria that say what spread a row takes with it
 
@@ -237,12 +238,13 @@ def _change_inner(visit, node, first, border, last, gained):
 def _note_lost(visit, node, border, last, lost, gained):
     """Note of each column what rows that go may have taken from the spread of a side, of any cut.
 
-    Columns far from the best take the bound that holds for all.
+    Columns far from the best take the bound that holds for all, as do categories.
     """
     nodes, slot = visit.nodes, np.int64(visit.nodes.link[node, OWN_TABLE])
     best = nodes.number[node, BEST_GAIN] * weight_of_node(visit, node)
     for c in range(visit.job.n_features):
-        if nodes.ceiling[node, c] + shift_of(nodes, node, c) + gained + lost < best - 4.0 * lost:
+        is_far = nodes.ceiling[node, c] + shift_of(nodes, node, c) + gained + lost < best - 4.0 * lost
+        if is_far or is_category(visit.job.splitter, c):
             nodes.lost[slot, c] += lost
             continue
         for i in range(border, last):

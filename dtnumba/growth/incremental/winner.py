@@ -10,7 +10,7 @@ from dtnumba.growth.incremental.look import SORTED_ROWS, bound_cuts, gather, sca
 from dtnumba.growth.incremental.node_sums import add_row, spread_of
 from dtnumba.growth.incremental.state import OWN_TABLE, SHIFT
 from dtnumba.growth.targets.contract import load, weight_of
-from dtnumba.runtime.kernels import inline, outlined
+from dtnumba.runtime.kernels import by_type, inline, outlined
 
 # Columns are looked at row by row where they come so near to the best, in rows that go.
 _AHEAD = 4.0
@@ -44,6 +44,27 @@ def shift_of(nodes, node, column):
     return nodes.number[node, SHIFT] + (nodes.lost[slot, column] if slot >= 0 else 0.0)
 
 
+def _no_category(splitter, column):
+    return False
+
+
+def _holds(splitter, column):
+    return True
+
+
+def _no_sums_by_level(splitter, visit, node, column, n, table):
+    pass
+
+
+def _no_levels(splitter, visit, column):
+    pass
+
+
+is_category, keeps_bounds = by_type("is_category", _no_category), by_type("keeps_bounds", _holds)
+score_level_sums = by_type("score_level_sums", _no_sums_by_level)
+note_left = by_type("note_left", _no_levels)
+
+
 @outlined
 def _look_at(visit, node, column, n, bar, lost):
     """Look for the best cut of a column if it may be worth ``bar``; return the most that the column is worth."""
@@ -51,7 +72,8 @@ def _look_at(visit, node, column, n, bar, lost):
     out.gain[column] = NO_GAIN
     total = weight_of_node(visit, node)
     is_known = visit.job.limits.min_samples_leaf <= 1
-    if n < SORTED_ROWS or visit.is_bounded == 0:
+    by_level = is_category(visit.job.splitter, column)
+    if not by_level and (n < SORTED_ROWS or visit.is_bounded == 0):
         gather(visit, node)
         scan_all(visit, node, column, n)
         return total * max(out.gain[column], 0.0) if is_known and visit.is_bounded != 0 else np.inf
@@ -61,6 +83,10 @@ def _look_at(visit, node, column, n, bar, lost):
     else:
         table = visit.tables[column]
         fill_column(visit, table, column, gather(visit, node))
+    if by_level:
+        score_level_sums(visit.job.splitter, visit, node, column, n, table)
+        found = total * max(out.gain[column], 0.0)
+        return found + GAIN_SLACK * (found + total) if is_known and visit.is_bounded != 0 else np.inf
     spread = spread_of(visit.job.target, visit.job.criterion, visit.held, nodes.sums[node], visit.scratch.work.seen[0])
     best, sure = bound_cuts(visit, node, table, spread, visit.job.limits.min_samples_leaf)
     slack = GAIN_SLACK * (spread + total)
@@ -98,6 +124,7 @@ def look_for_winner(visit, node, n, own):
     weight = weight_of_node(visit, node)
     n_listed = 0
     nodes.ceiling[node, own] = _look_at(visit, node, own, n, -np.inf, 0.0) - shift_of(nodes, node, own)
+    note_left(job.splitter, visit, own)
     best = weight * max(out.gain[own], 0.0)
     bar = best - GAIN_SLACK * (best + weight)
     lost = _AHEAD * spread_lost(job.criterion, job.target.unit, weight, visit.reach)
@@ -105,7 +132,7 @@ def look_for_winner(visit, node, n, own):
         if column != own:
             out.gain[column] = NO_GAIN
             shift = shift_of(nodes, node, column)
-            if nodes.ceiling[node, column] + shift < bar:
+            if nodes.ceiling[node, column] + shift < bar and keeps_bounds(job.splitter, column):
                 continue
             nodes.ceiling[node, column] = _look_at(visit, node, column, n, bar, lost) - shift
             if out.gain[column] == NO_GAIN:
