@@ -10,7 +10,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from modules import pytest_addoption, pytest_runtestloop  # noqa: F401  hooks
+from modules import pytest_addoption as add_options_of_modules
+from modules import pytest_runtestloop  # noqa: F401  a hook
 
 TESTS = Path(__file__).parent
 # Where the package under test is, which may be installed; looked up without importing it.
@@ -77,6 +78,11 @@ def few_cells(request):
     presort.FEW_CELLS = before
 
 
+def pytest_addoption(parser):
+    add_options_of_modules(parser)
+    parser.addoption("--all-compiled", action="store_true", help="compile what is otherwise shown interpreted, too")
+
+
 def pytest_configure(config):
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background: tests press Ctrl-C
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -89,4 +95,5 @@ def pytest_itemcollected(item):
         from dtnumba.runtime.kernels import COMPILED
 
         item.add_marker("small")
-        item.add_marker(pytest.mark.skipif(COMPILED, reason="shown interpreted (test_legs.py), to save compiling"))
+        if COMPILED and not item.config.getoption("--all-compiled"):
+            item.add_marker(pytest.mark.skip(reason="shown interpreted (test_legs.py), to save compiling"))
