@@ -568,9 +568,9 @@ def test_an_interrupt_leaves_the_state_before(name, when, monkeypatch):
     model, X, y = fitted(n_jobs=1)
     before, change = model.trees_, follow.FollowedTree.change
 
-    def interrupted(tree, came, went):
+    def interrupted(tree, came, went, ranks):
         if when == "after":
-            change(tree, came, went)
+            change(tree, came, went, ranks)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(follow.FollowedTree, "change", interrupted)
@@ -592,7 +592,7 @@ def test_an_interrupt_of_a_lazy_tree_leaves_the_rows(monkeypatch):
     model.predict(X)
     model.forget_ids([29])
 
-    def interrupted(tree, came, went):
+    def interrupted(tree, came, went, ranks):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
