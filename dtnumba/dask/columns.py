@@ -137,9 +137,7 @@ def _dense(table: Table, caller: str) -> Table:
     return table
 
 
-def joined(
-    reports: Sequence[Report], caller: str, wanted: Any, known: PartedColumns | None = None
-) -> PartedColumns:
+def joined(reports: Sequence[Report], caller: str, wanted: Any, known: PartedColumns | None = None) -> PartedColumns:
     """Return the columns of all partitions; an error names the first partition that disagrees with those before it.
 
     ``known``: the columns, where partitions are codes of these.

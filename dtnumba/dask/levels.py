@@ -5,6 +5,7 @@ Trees of a block grow level by level. Each part divides the rows of the nodes th
 their children; tables are added up, and here the local code picks the splits. A node of few rows is left to those who
 bring its rows together (GATHERED).
 """
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple

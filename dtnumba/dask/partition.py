@@ -3,6 +3,7 @@
 
 Every step is a function of what other steps returned, and changes none of it: whatever a lost worker held is made anew.
 """
+
 from __future__ import annotations
 
 import copy

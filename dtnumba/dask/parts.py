@@ -4,6 +4,7 @@
 One place makes the plan of the forest, which takes the target and the weight of all rows; the parts get theirs. Their
 codes are written to their place partition by partition.
 """
+
 from __future__ import annotations
 
 import threading

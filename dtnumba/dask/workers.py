@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 NAME = "dtnumba"  # of the plugin: a later one takes its place
 
 
-def warm_up(
-    *learners: str, kernels: str | os.PathLike[str] | None = None, client: Any = None
-) -> dict[str, list[str]]:
+def warm_up(*learners: str, kernels: str | os.PathLike[str] | None = None, client: Any = None) -> dict[str, list[str]]:
     """Give the workers of a cluster compiled code ahead of the first fit, also those that join it later.
 
     Parameters

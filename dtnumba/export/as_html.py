@@ -167,6 +167,6 @@ def _layers(model: Any) -> str:
     picture = b64encode(svg(model, max_depth=deepest).encode()).decode()
     said = "all of it" if deepest is None else f"{deepest} tests deep"
     return (
-        f'<h2>The graph in layers</h2><p>Each node once, {said}; the tree shows it once for every way that leads there.'
+        f"<h2>The graph in layers</h2><p>Each node once, {said}; the tree shows it once for every way that leads there."
         f'</p><img alt="The decision graph, its nodes in layers" src="data:image/svg+xml;base64,{picture}">'
     )

@@ -228,9 +228,7 @@ class Plot:
 
         return draw_terms(model, ax, output=output, feature_names=feature_names)
 
-    def leaves(
-        self, model: Any, ax: Any = None, *, tree: int = 0, class_names: Sequence[Any] | None = None
-    ) -> Any:
+    def leaves(self, model: Any, ax: Any = None, *, tree: int = 0, class_names: Sequence[Any] | None = None) -> Any:
         """Draw a bar a leaf, as wide as its rows are many, with the shares of its classes or its number.
 
         Parameters

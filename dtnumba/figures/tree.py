@@ -156,9 +156,7 @@ class _Drawing:
                 align = "center" if self._is_down else "right"
                 self._write(own.words[0], own.words[1] + 1.5 + (k + 0.5) * _LINE, line, align, "normal", cell, "way to")
 
-    def _write(
-        self, x: float, y: float, line: str, align: str, weight: str, cell: Cell, gid: str = "text of"
-    ) -> None:
+    def _write(self, x: float, y: float, line: str, align: str, weight: str, cell: Cell, gid: str = "text of") -> None:
         text = self._text(
             x, y, line, ha=align, va="center_baseline", weight=weight, color="black" if gid == "text of" else self._ink,
             parse_math=False, usetex=False, clip_on=True, gid=f"{gid} node {cell.node}",

@@ -207,9 +207,7 @@ class Reader:
         if not holds:
             raise self.content.wrong(what, "it was not written by save, or changed since")
 
-    def parts(
-        self, said: Any, dtype: Any, shape: tuple[int | None, ...]
-    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    def parts(self, said: Any, dtype: Any, shape: tuple[int | None, ...]) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return the rows of a column in its own type, and the codes of those that it has; None: as they stand."""
         self.demand(isinstance(said, dict), f"{brief(said)} does not describe a column")
         name, codes = said.get("codes", said.get("array")), None

@@ -84,9 +84,7 @@ def _check_joins(trees: Trees, ids: np.ndarray) -> None:
             _all(entries[at] == entries[of], owner, f"{name} of a join is that of the node it joins")
 
 
-def _check_sums(
-    trees: Trees, linear: LinearTests, fan: np.ndarray, inner: np.ndarray, n_features: int | None
-) -> None:
+def _check_sums(trees: Trees, linear: LinearTests, fan: np.ndarray, inner: np.ndarray, n_features: int | None) -> None:
     """Raise where the terms of a sum break an invariant."""
     m, start = trees.n_nodes, linear.start
     covers = len(start) == m + 1 and start[0] == 0 and start[-1] == len(linear.column)

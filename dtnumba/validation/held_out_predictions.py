@@ -44,9 +44,7 @@ def predictions_of(refits: Refits, splits: Any, measure: Measure) -> HeldOut:
     )
 
 
-def each_model(
-    several: list[Refits], split: Split, measure: Measure, *, keep: bool = False
-) -> list[tuple[Any, Any]]:
+def each_model(several: list[Refits], split: Split, measure: Measure, *, keep: bool = False) -> list[tuple[Any, Any]]:
     """Return (predictions of the rows held out, the model if it is kept) of several models fitted to one split."""
 
     def work_of(refits: Refits) -> Callable[[int, Split, Any], tuple[Any, Any]]:

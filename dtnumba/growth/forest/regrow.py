@@ -171,9 +171,7 @@ def _follow(task, job, tree, came, scratch, room):
         is_one_step = nodes[node, col.FEATURE] == col.OPEN and size > LEAST_FOLLOWED
         if is_one_step and not (job.calls.small != 0 and is_small(job.small, job, scratch, node)):
             call_at(job.calls.below, Subtree(job, scratch), node, size, np.int64(0))
-            if nodes[node, col.FEATURE] >= 0 and _is_parted_as_before(
-                task, job, node, old, root, came, scratch, room
-            ):
+            if nodes[node, col.FEATURE] >= 0 and _is_parted_as_before(task, job, node, old, root, came, scratch, room):
                 nodes[node, col.MISSING_LEFT] |= FOLLOWED
                 for side in range(2):
                     child, before = np.int64(nodes[node, col.LEFT]) + side, np.int64(grown.left[old]) + side

@@ -27,9 +27,7 @@ _MISSING = np.uint64(0x7FF8_0000_0000_0001)  # the bits of a NaN that no sum yie
 _ROWS_AT_ONCE = 1 << 13  # their keys stay in the cache over the columns
 
 
-def keys_of_values(
-    table: Table, outcome: Labels | Values, weight: NDArray[np.float64] | None
-) -> NDArray[np.uint64]:
+def keys_of_values(table: Table, outcome: Labels | Values, weight: NDArray[np.float64] | None) -> NDArray[np.uint64]:
     """Return a key of what each row holds: equal rows have equal keys."""
     assert table.cells is not None
     values, keys = values_of(table.cells), np.full(table.n_rows, _START)

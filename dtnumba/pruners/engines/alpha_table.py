@@ -72,7 +72,6 @@ class AlphaTable:
             row = int(np.flatnonzero(self.error <= best + self.standard_error[row])[-1])
         return row
 
-
     def lines(self, digits: int = 5) -> list[str]:
         """Return the table as rpart prints it: the largest alpha first, with the splits of its subtree."""
         names = ["CP", "nsplit", "rel error", "xerror", "xstd"]
@@ -183,9 +182,7 @@ def alpha_table(
     error = np.sqrt(np.maximum(squares - total * total / counted, 0.0)) / unit
     kept_risk = nested_sums(trees, levels, links.at, risk, here)
     head = _head_of(refits.names, trees, lost_by_root, refits.n_rows, is_classes=refits.is_classes)
-    return AlphaTable(
-        alpha, np.rint(n_leaves).astype(np.int64), kept_risk, total / unit, error, relative, head
-    )
+    return AlphaTable(alpha, np.rint(n_leaves).astype(np.int64), kept_risk, total / unit, error, relative, head)
 
 
 def _head_of(names: Any, trees: Trees, loss: float, n_rows: int, *, is_classes: bool) -> tuple[str, ...]:

@@ -144,9 +144,7 @@ def test_trees_are_those_of_the_definition(n_classes, reconsider, data):
     cut = data.draw(st.integers(0, len(X)))
     for rows in (slice(cut), slice(cut, None)):
         found.learn(X[rows], y[rows], np.full(len(X), weight)[rows])
-    wanted = naive.Tree(
-        [0, 0, 3], n_classes, delta=delta, tie=tie, grace=grace, reconsider=reconsider, max_depth=depth
-    )
+    wanted = naive.Tree([0, 0, 3], n_classes, delta=delta, tie=tie, grace=grace, reconsider=reconsider, max_depth=depth)
     for row, own in zip(X, y, strict=True):
         wanted.learn(row.tolist(), float(own), weight)
     trees, nodes = found.trees(), wanted.nodes()
