@@ -366,6 +366,49 @@ def test_a_price_may_be_told_in_three_units():
         assert models[1].objective_ == pytest.approx(models[1].loss_ + 4.5)
 
 
+@interpreted_only
+@pytest.mark.parametrize("objective", ["absolute_error", "squared_error", "error", "gini", "entropy"])
+@pytest.mark.parametrize("unit", ["rows", "loss"])
+@pytest.mark.parametrize("y", [[3, 3, 3], [0, 1, 0]])
+def test_no_test_is_worth_more_than_all_rows_lose(objective, unit, y):
+    """Neither where that is nothing, nor at a price that no whole number of units holds."""
+    kind = OptimalTreeRegressor if objective.endswith("error") and objective != "error" else OptimalTreeClassifier
+    for complexity in (10.0, 1e6, 1e300):
+        model = kind(objective=objective, complexity=complexity, complexity_unit=unit).fit([[0], [1], [2]], y)
+        assert model.n_leaves_ == 1
+        assert model.is_optimal_
+        assert model.objective_ == pytest.approx(model.loss_, rel=1e-9)
+
+
+def test_a_pruned_tree_is_not_the_one_that_was_proven(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    assert model.is_optimal_
+    pruned = model.prune("mdl")
+    assert pruned.n_leaves_ < model.n_leaves_
+    assert not any(hasattr(pruned, name) for name in ("loss_", "objective_", "lower_bound_", "is_optimal_", "history_"))
+    assert hasattr(model, "loss_")
+    pruned.save(tmp_path / "pruned.dtn")
+    assert np.array_equal(dtnumba.load(tmp_path / "pruned.dtn").predict(X), pruned.predict(X))
+    same = model.prune("critical_value", value=0.0)
+    assert same.n_nodes_ == model.n_nodes_
+    assert same.loss_ == model.loss_
+
+
+def test_squares_that_float64_does_not_hold_are_refused():
+    X, y = [[0], [1], [2], [3]], np.array([0.0, 1.0, 3.0, 4.0])
+    model = OptimalTreeRegressor(max_depth=1).fit(X, y * 1e-139)
+    assert model.predict(X).tolist() == (np.array([0.5, 0.5, 3.5, 3.5]) * 1e-139).tolist()
+    with pytest.raises(ValueError, match="y: its values differ by 4e-150 at most"):
+        OptimalTreeRegressor(max_depth=1).fit(X, y * 1e-150)
+
+
+def test_a_complexity_of_a_path_is_named():
+    with pytest.raises(ValueError, match="'complexity' parameter"):
+        OptimalTreeClassifier().path(["a"], [[0], [1]], [0, 1])
+
+
 def test_what_other_solvers_call_it():
     with pytest.raises(TypeError, match=r"no parameter 'time_limit'; did you mean 'max_seconds'\?"):
         OptimalTreeRegressor(time_limit=5)

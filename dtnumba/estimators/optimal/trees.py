@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from dtnumba.growth.optimal.columns import OrderedColumn
     from dtnumba.growth.optimal.objectives import Objective
     from dtnumba.tables.weights import Weights
+    from dtnumba.trees.layout import Trees
 
 _MUCH = 1 << 40  # steps: a search may take any time, so Ctrl-C and limits are listened for
 
@@ -72,6 +73,8 @@ class OptimalTree(Learner):
         Sets of rows for which the best tree was looked for.
     history_ : array of shape (steps, 3)
         Seconds, objective and lower bound whenever one of the two got better.
+
+    A tree that ``prune`` has made smaller has none of these: they were those of the tree that was found.
 
     """
 
@@ -148,6 +151,14 @@ class OptimalTree(Learner):
         found = made_ready(make, takes_long=takes_long(table.n_features, len(kept)), monitor=monitor)
         return None if found is None else list(found)
 
+    def _with_trees(self, trees: Trees) -> Self:
+        found: Any = super()
+        model: Self = found._with_trees(trees)  # noqa: SLF001  its own
+        if trees.n_nodes < found.trees_.n_nodes:
+            for name in ("loss_", "objective_", "lower_bound_", "gap_", "is_optimal_", "n_explored_", "history_"):
+                vars(model).pop(name, None)  # of another tree
+        return model
+
     def path(self, complexities: Any, X: Any, y: Any, sample_weight: Any = None) -> list[Self]:
         """Return the optimal trees along a range of complexities: what cost-complexity pruning finds part of.
 
@@ -164,7 +175,7 @@ class OptimalTree(Learner):
         models = []
         for complexity in complexities:
             model = copy.copy(self)
-            model.complexity = float(complexity)
+            model.complexity = complexity
             models.append(model.fit(X, y, sample_weight))
         return models
 

@@ -34,6 +34,7 @@ _WIDE = 58  # bits of any sum
 _FINE = 45  # bits of the loss of all rows, where it is no whole number
 _MOST_PARTS = 1 << 14
 _SPARE = 8  # units that rounding may take of a tree
+_LEAST_SPREAD = 1e-140  # of targets, whose squares can still be told apart
 
 
 class Objective(NamedTuple):
@@ -79,7 +80,12 @@ def class_objective(
     parts = _parts(wanted / weights.unit, total)
     unit, values, worst = weights.unit / parts, values * parts, counts * parts
     loss, labels = (TwoErrors(unit), None) if n_classes <= 2 else (ManyErrors(unit), codes)
-    return Objective(loss, values, unit, worst, labels, round(wanted / unit), root * parts)
+    return Objective(loss, values, unit, worst, labels, _in_units(wanted, unit, root * parts), root * parts)
+
+
+def _in_units(price: float, unit: float, root: int) -> int:
+    """Return the price of a test; one above what a leaf loses is as good as the least of these, and fits its type."""
+    return round(min(float(price) / float(unit), root + 1))
 
 
 def _by_class(codes: NDArray[np.int64], counts: NDArray[np.int64], n_sums: int) -> NDArray[np.int64]:
@@ -104,7 +110,7 @@ def _of_costs(costs: NDArray[Any], weight: NDArray[Any], price: Any) -> Objectiv
         values, unit = values * parts, 1.0 / parts
     worst = values.max(axis=1)
     loss = TwoErrors(unit) if values.shape[1] == 2 else LabelCosts(unit)
-    return Objective(loss, values, unit, worst, None, round(wanted / unit), root * parts)
+    return Objective(loss, values, unit, worst, None, _in_units(wanted, unit, root * parts), root * parts)
 
 
 def _are_whole(values: NDArray[np.float64], most: float) -> bool:
@@ -151,7 +157,7 @@ def _of_impurity(
         else:
             loss = (ManyGini if total < _NARROW else WideGini)(unit, weights.unit)
     found = int(type(loss).leaf(loss, values.sum(axis=0)))
-    return Objective(loss, values, unit, _at_most(most, unit), labels, round(price(root) / unit), found)
+    return Objective(loss, values, unit, _at_most(most, unit), labels, _in_units(price(root), unit, found), found)
 
 
 def _at_most(most: NDArray[np.float64], unit: float) -> NDArray[np.int64]:
@@ -225,18 +231,25 @@ def number_objective(y: NDArray[np.float64], weights: Weights, name: str, price:
     counts = weights.integers[weights.kept].astype(np.int64)
     if name == "absolute_error":
         return _of_distances(kept, counts, weights, price)
+    spread = float(kept.max() / 2 - kept.min() / 2) * 2
+    if 0.0 < spread < _LEAST_SPREAD:
+        raise ValueError(
+            f"y: its values differ by {spread:.3g} at most, too little for squares in float64, which hold differences "
+            f"from {_LEAST_SPREAD:g} on; multiply y by a large number, or pass objective='absolute_error'"
+        )
     mean = math.fsum(kept * (counts / int(counts.sum())))
     is_far = not np.isfinite(kept - mean).all()
-    found = moments_of((y if is_far else y - mean)[:, None], weights, 2, centred=is_far)
-    values = np.column_stack([weights.integers, found.moments])[weights.kept].astype(np.int64)
-    units = [float(one) for one in found.units]
+    moments = moments_of((y if is_far else y - mean)[:, None], weights, 2, centred=is_far)
+    values = np.column_stack([weights.integers, moments.moments])[weights.kept].astype(np.int64)
+    units = [float(one) for one in moments.units]
     sums = values.sum(axis=0)
     root = max(float(sums[2]) * units[1] - (float(sums[1]) * units[0]) ** 2 / (float(sums[0]) * weights.unit), 0.0)
     unit = max(root, np.finfo(float).tiny * 2.0 ** (_FINE + 1)) * 2.0**-_FINE
     loss = SquaresLost(unit, weights.unit, units[0], units[1])
     farthest = np.maximum(kept - kept.min(), kept.max() - kept)
     worst = _at_most(farthest**2 * (counts * weights.unit), unit)
-    return Objective(loss, values, unit, worst, None, round(price(root) / unit), int(type(loss).leaf(loss, sums)))
+    found = int(type(loss).leaf(loss, sums))
+    return Objective(loss, values, unit, worst, None, _in_units(price(root), unit, found), found)
 
 
 def _of_distances(y: NDArray[np.float64], counts: NDArray[np.int64], weights: Weights, price: Any) -> Objective:
@@ -257,5 +270,5 @@ def _of_distances(y: NDArray[np.float64], counts: NDArray[np.int64], weights: We
     middle = exact[order[np.searchsorted(2 * np.cumsum(counts[order]), total)]]
     root = int((counts * np.abs(exact - middle)).sum())
     worst = counts * np.maximum(exact - target[0], target[-1] - exact)
-    wanted = round(price(root * loss.unit) / loss.unit)
+    wanted = _in_units(price(root * loss.unit), loss.unit, root)
     return Objective(loss, values, loss.unit, worst, labels.ravel().astype(np.int64), wanted, root, is_sum=False)
