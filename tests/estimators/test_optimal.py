@@ -404,6 +404,17 @@ def test_squares_that_float64_does_not_hold_are_refused():
         OptimalTreeRegressor(max_depth=1).fit(X, y * 1e-150)
 
 
+@interpreted_only
+@pytest.mark.parametrize("objective", ["error", "gini", "entropy", "mdl", "bound", "squared_error", "absolute_error"])
+def test_no_depth_leaves_a_leaf(objective):
+    kind = OptimalTreeRegressor if objective in {"squared_error", "absolute_error"} else OptimalTreeClassifier
+    X, y = [[0, 1], [1, 1], [2, 0], [3, 0]], [0, 1, 1, 1]
+    leaf = kind(objective=objective, max_depth=0).fit(X, y)
+    assert (leaf.n_leaves_, leaf.depth_, leaf.is_optimal_) == (1, 0, True)
+    assert leaf.loss_ == kind(objective=objective, max_nodes=0).fit(X, y).loss_
+    assert kind(objective=objective, max_depth=0, max_nodes=5, max_seconds=0).fit(X, y).n_leaves_ == 1
+
+
 def test_a_complexity_of_a_path_is_named():
     with pytest.raises(ValueError, match="'complexity' parameter"):
         OptimalTreeClassifier().path(["a"], [[0], [1]], [0, 1])

@@ -356,7 +356,7 @@ def test_infinite_values_are_the_least_and_the_largest():
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"max_depth": 0}, "max_depth"),
+        ({"max_depth": -1}, "max_depth"),
         ({"max_depth": 31}, "max_depth"),
         ({"max_nodes": -1}, "max_nodes"),
         ({"max_seconds": -1}, "max_seconds"),

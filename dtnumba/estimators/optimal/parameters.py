@@ -55,7 +55,7 @@ class OptimalParams:
     Parameters
     ----------
     max_depth : int
-        Longest path from the root to a leaf.
+        Longest path from the root to a leaf; 0: one leaf.
     max_nodes : int or None
         Most tests in the tree; None: as many as the depth allows.
     min_samples_leaf : int
@@ -92,7 +92,7 @@ class OptimalParams:
 
     """
 
-    max_depth: int = parameter(3, whole(1, _DEEPEST))
+    max_depth: int = parameter(3, whole(0, _DEEPEST))
     max_nodes: int | None = parameter(None, integer(0))
     min_samples_leaf: int = parameter(1, whole(1, 1 << 30))
     complexity: float = parameter(0.0, number(0.0, math.inf))

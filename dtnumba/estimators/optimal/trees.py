@@ -117,8 +117,9 @@ class OptimalTree(Learner):
         is_whole = columns is not None
         columns = columns or []
         goal = self._objective_of(data, weights, columns, self._price(weights))
-        deepest = int(self.max_depth)
-        most = (1 << deepest) - 1 if self.max_nodes is None else int(self.max_nodes)
+        deepest, most = max(int(self.max_depth), 1), (1 << int(self.max_depth)) - 1
+        if self.max_nodes is not None and most > 0:
+            most = int(self.max_nodes)
         memory = machine_bytes() // 4 if self.max_bytes is None else int(self.max_bytes)
         limits = SearchLimits(deepest, most, int(self.min_samples_leaf), memory, float(self.max_gap), self.start)
         params, weight = self.get_params(deep=False), self.row_weights(outcome, data.weight)
@@ -294,7 +295,7 @@ class OptimalTreeClassifier(OptimalTree, ClassTree, OptimalParams):
     def _objective_of(self, data: TrainingData, weights: Weights, columns: Any, price: Any) -> Objective:
         codes, rule = data.outcome.codes[weights.kept, 0], data.class_costs.rule
         if self.objective == "mdl":
-            n_features, depth = data.table.n_features, int(self.max_depth)
+            n_features, depth = data.table.n_features, max(int(self.max_depth), 1)
             return message_objective(codes, data.outcome.sizes[0], weights, columns, n_features, depth)
         costs = None if rule is None else rule.costs
         return class_objective(codes, data.outcome.sizes[0], weights, self.criterion, costs, price)
