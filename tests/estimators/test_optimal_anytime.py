@@ -1,5 +1,7 @@
 """Optimal trees under limits: of time, of memory, and of what can be searched at all; and unusual tables."""
 
+import threading
+import time
 import tracemalloc
 
 import numpy as np
@@ -12,8 +14,10 @@ from strategies import interpreted_only
 from dtnumba import DecisionTreeClassifier, DecisionTreeRegressor, OptimalTreeClassifier, OptimalTreeRegressor
 from dtnumba.growth.optimal import train
 from dtnumba.growth.optimal.columns import columns_of
+from dtnumba.growth.optimal.engines import MUCH
 from dtnumba.growth.optimal.greedy import Grower
 from dtnumba.growth.optimal.objectives import class_objective
+from dtnumba.growth.optimal.rule import S_BEST
 from dtnumba.growth.optimal.train import SearchLimits, greedy_trees, passes
 from dtnumba.pruners.mdl import MDL
 from dtnumba.runtime.progress import Monitor
@@ -278,6 +282,93 @@ def test_nothing_is_done_for_greedy_trees_once_time_is_up():
     goal = class_objective(y, 2, weights, "error", None, lambda _: 0.0)
     monitor = Monitor(0, 0.0, 1, 1 << 40, stopped="time")
     assert greedy_trees(Untouched([None]), goal, SearchLimits(3, 7, 1, 1 << 30, grower=slow), monitor) == []
+
+
+@interpreted_only
+@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("objective", ["error", "bound", "mdl", "squared_error", "absolute_error"])
+def test_a_search_that_ends_early_leaves_the_greedy_tree(monkeypatch, depth, objective):
+    """Greedy trees that take long are there before the search of few levels, too: nobody waits for them after it."""
+    X, _ = noise(150)
+    y = (X[:, 0] > 0.1) ^ (X[:, 1] > 1) ^ (np.arange(150) % 7 == 0)
+    begun = threading.Event()
+
+    def search(engine, *_):
+        engine.state[0, S_BEST] = MUCH
+        begun.set()
+        while engine.job.halt[0] == 0:
+            time.sleep(0.001)
+
+    monkeypatch.setattr(train, "_AT_ONCE", 0.0)
+    monkeypatch.setattr(train.SortedEngine, "search", search)
+    monkeypatch.setattr(train.BitEngine, "search", search)
+    params = {"max_depth": depth, "objective": objective, "verbose": lambda _: not begun.is_set()}
+    if objective.endswith("_error"):
+        z = y + 0.1 * X[:, 2]
+        model = OptimalTreeRegressor(**params).fit(X, z)
+        greedy = DecisionTreeRegressor(max_depth=depth, criterion=objective, random_state=0).fit(X, z)
+        away = np.abs(greedy.predict(X) - z) ** (1 if objective == "absolute_error" else 2)
+        assert model.loss_ <= away.sum() * (1 + 1e-7)
+    else:
+        model = OptimalTreeClassifier(**params).fit(X, y)
+        if objective == "error":
+            greedy = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y)
+            assert model.loss_ <= (greedy.predict(X) != y).sum()
+        elif objective == "bound":
+            greedy = DecisionTreeClassifier(max_depth=depth, random_state=0, prune="bound").fit(X, y)
+            assert model.objective_ <= greedy.risk_bound() * (1 + 1e-9)
+    assert begun.is_set()
+    assert model.n_leaves_ > 1
+    assert not model.is_optimal_
+    assert model.lower_bound_ <= model.objective_ == model.history_[-1, 1]
+
+
+@interpreted_only
+def test_of_greedy_trees_that_take_too_long_the_upper_levels_are_kept():
+    X, y = noise(60)
+    stump = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y)
+    is_over, may_end, asked = threading.Event(), threading.Event(), []
+
+    def grow(rows, depth, most):
+        asked.append(depth)
+        if depth > 1:
+            is_over.set()
+            may_end.wait()
+        return [stump.trees_]
+
+    grower = Grower(grow, lambda j: X[:, j], X.shape[1], 1e12)
+    columns = columns_of(read_table(X, "OptimalTreeClassifier"), np.arange(60), None)
+    goal = class_objective(y, 2, fixed_weights(np.ones(60), 60), "error", None, lambda _: 0.0)
+    monitor = Monitor(lambda _: not is_over.is_set(), None, 1, 1 << 40)
+    found = greedy_trees(columns, goal, SearchLimits(4, 15, 1, 1 << 30, grower=grower), monitor)
+    may_end.set()
+    assert asked == [1, 2]
+    assert [upper * goal.unit for _, upper in found] == [(stump.predict(X) != y).sum()]
+    assert monitor.stopped == "callback"
+
+
+@interpreted_only
+def test_small_tables_are_searched_before_anything_greedy(monkeypatch):
+    def grown(*_):
+        raise AssertionError("nobody needs it")
+
+    monkeypatch.setattr(train, "greedy_trees", grown)
+    X, y = noise(60)
+    assert OptimalTreeClassifier(max_depth=3, max_seconds=1000).fit(X > 0, y).is_optimal_
+
+
+@interpreted_only
+def test_a_history_of_bounds_on_the_true_error_ends_with_the_last_ones(capsys):
+    X, y = noise(60)
+    for depth, labels in ((1, y), (2, X[:, 0] > 0), (3, (X[:, 0] > 0) ^ (X[:, 1] > 0))):
+        model = OptimalTreeClassifier(objective="bound", max_depth=depth, verbose=1).fit(X.round(1), labels)
+        assert_honest(model, X.round(1), labels)
+        assert tuple(model.history_[-1, 1:]) == (model.objective_, model.lower_bound_)
+        assert len(model.history_) > 1
+        assert (np.abs(np.diff(model.history_[:, 1:], axis=0)).sum(axis=1) > 0).all()
+        lines = capsys.readouterr().err.splitlines()
+        told = [tuple(map(float, line.replace(",", "").split()[2::3])) for line in lines]
+        assert told == [tuple(float(f"{one:.6g}") for one in row) for row in model.history_[:, 1:]]
 
 
 def test_the_searches_end_with_all_trees():

@@ -84,8 +84,8 @@ class OptimalParams:
     max_bytes : int or None
         Most memory of the search, which forgets what it has solved rather than grow; None: a quarter of the machine's.
     verbose : int or callable
-        1: say how good the best tree and the bound are whenever they get better. A function is called while the search
-        runs, and stops it by False.
+        1: say how good the best tree and the bound are, prices of tests included, whenever they get better. A function
+        is called while the search runs, and stops it by False.
     n_jobs : int or None
         Threads of the search and of predictions; the tree is the same on any number. None is every core, but one
         inside a worker of another pool.

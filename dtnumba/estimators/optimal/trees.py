@@ -23,6 +23,8 @@ from dtnumba.growth.optimal.to_trees import Described, to_trees, weighted_median
 from dtnumba.growth.optimal.train import (
     BestTree,
     SearchLimits,
+    add_step,
+    comes_first,
     count_tests,
     find_tree,
     greedy_trees,
@@ -268,29 +270,55 @@ class OptimalTreeClassifier(OptimalTree, ClassTree, OptimalParams):
         def price(n_tests: int) -> float:
             return math.sqrt(((2 * n_tests + 2) * symbol + math.log(2.0 / self.delta)) / (2.0 * weight))
 
+        def error(loss: int) -> float:
+            return loss * goal.unit / (weight * highest)
+
         best: BestTree | None = None
         lower, explored, history = math.inf, 0, list[tuple[float, float, float]]()
-        for n_tests in range(min(limits.tests, (1 << limits.depth) - 1) + 1):
-            if best is not None and (price(n_tests) >= best.objective or monitor.stopped):
-                lower = min(lower, price(n_tests)) if price(n_tests) < best.objective else lower
-                break
-            most = None if best is None else math.ceil((best.objective - price(n_tests)) * weight * highest / goal.unit)
-            found = find_tree(columns, goal, limits._replace(tests=n_tests, upper=most), monitor)
-            explored += found.explored
-            if found.tree is not None:
-                objective = found.upper * goal.unit / (weight * highest) + price(n_tests)
-                if best is None or objective < best.objective:
-                    best = BestTree(found.tree, found.upper * goal.unit, objective, 0.0, 0, history)
-                    history.append((found.history[-1][0], objective, price(0)))
-            lower = min(lower, found.lower * goal.unit / (weight * highest) + price(n_tests))
-        assert best is not None  # a leaf is found first
-        if lower < best.objective:
+        most, begins = min(limits.tests, (1 << limits.depth) - 1), comes_first(columns, goal, limits, monitor)
+
+        def note(seconds: float, objective: float, bound: float) -> None:
+            if add_step(history, seconds, objective, bound) and limits.tell is not None:
+                say_step(1.0, *history[-1])
+
+        def begun(best: BestTree) -> BestTree:
             for tree, loss in greedy_trees(columns, goal, limits, monitor):
-                objective = loss * goal.unit / (weight * highest) + price(count_tests(tree))
+                objective = error(loss) + price(count_tests(tree))
                 if objective < best.objective:
                     best = BestTree(tree, loss * goal.unit, objective, 0.0, 0, history)
-                    history.append((monitor.seconds_of_work(), objective, price(0)))
-        return best._replace(lower=min(lower, best.objective), explored=explored)
+                    note(monitor.seconds_of_work(), objective, 0.0)
+            return best
+
+        for n_tests in range(most + 1):
+            own = price(n_tests)
+            if best is not None and (own >= best.objective or monitor.stopped):
+                lower = min(lower, own)
+                break
+            bar = None if best is None else math.ceil((best.objective - own) * weight * highest / goal.unit)
+            # What all other trees lose at least, while those of so many tests are looked for
+            others = min(lower, price(n_tests + 1) if n_tests < most else math.inf)
+
+            def tell(
+                seconds: float, loss: int, bound: int, own: float = own, bar: int | None = bar, others: float = others
+            ) -> None:
+                objective = error(loss) + own if bar is None or loss < bar else math.inf
+                note(seconds, objective, min(error(bound) + own, others))
+
+            found = find_tree(columns, goal, limits._replace(tests=n_tests, upper=bar, tell=tell), monitor)
+            explored += found.explored
+            if found.tree is not None:
+                objective = error(found.upper) + own
+                if best is None or objective < best.objective:
+                    best = BestTree(found.tree, found.upper * goal.unit, objective, 0.0, 0, history)
+            lower = min(lower, error(found.lower) + own)
+            if n_tests == 0 and begins and best is not None:
+                best = begun(best)
+        assert best is not None  # a leaf is found first
+        if lower < best.objective and not begins:
+            best = begun(best)
+        lower = min(lower, best.objective)
+        note(monitor.seconds_of_work(), best.objective, lower)
+        return best._replace(lower=lower, explored=explored)
 
     def _objective_of(self, data: TrainingData, weights: Weights, columns: Any, price: Any) -> Objective:
         codes, rule = data.outcome.codes[weights.kept, 0], data.class_costs.rule

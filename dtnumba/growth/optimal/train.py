@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,13 +24,27 @@ if TYPE_CHECKING:
     from dtnumba.growth.optimal.objectives import Objective
     from dtnumba.runtime.progress import Monitor
 
+Number = TypeVar("Number", int, float)
+
 _FEW_CUTS = 400  # up to which all are columns of 0 and 1
-_SHALLOW, _DEEPEST = 4, 10  # levels that are searched without a greedy tree first, and at most
+_SHALLOW, _DEEPEST = 4, 10  # levels that small tables are searched in without a greedy tree first, and at most
 _A_WHILE = 2_000_000_000  # steps of some nanoseconds, of a search that others follow
 _AT_ONCE = 0.05  # seconds that need no thread to wait in
+_SOON = 1.0  # seconds that anybody waits for a first greedy tree
 _A_LOOK = 100e-9  # seconds that a row of a column takes to be put in order
 _SHARES = (1 / 8, 1 / 4, 1 / 2, 3 / 4)  # of the best loss, below which is looked for trees to raise the bound
 _LESS = 4  # of the steps are for each bound between the one that is known and the least that took too long
+
+
+def add_step(history: list[tuple[float, Number, Number]], seconds: float, upper: Number, lower: Number) -> bool:
+    """Append a loss and a bound to a history where one is better than what stands there; tell whether it is."""
+    lower = min(lower, upper)
+    if history:
+        upper, lower = min(upper, history[-1][1]), max(lower, history[-1][2])
+        if (upper, lower) == history[-1][1:]:
+            return False
+    history.append((seconds, upper, lower))
+    return True
 
 
 @dataclass
@@ -51,13 +65,8 @@ class Found:
 
     def note(self, seconds: float, upper: int) -> None:
         """Append to the history what is better than what stands there."""
-        before = self.history[-1] if self.history else None
-        lower = min(self.lower, upper)
-        lower = lower if before is None else max(lower, before[2])
-        if before is None or upper < before[1] or lower > before[2]:
-            self.history.append((seconds, upper, lower))
-            if self.tell is not None:
-                self.tell(seconds, upper, lower)
+        if add_step(self.history, seconds, upper, self.lower) and self.tell is not None:
+            self.tell(*self.history[-1])
 
 
 class SearchLimits(NamedTuple):
@@ -125,7 +134,8 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
         found.note(monitor.seconds_of_work(), found.upper)
         return found
     begins = searched > _SHALLOW or any(map(has_many_levels, columns))
-    if begins:
+    if begins or (limits.upper is None and comes_first(columns, goal, limits, monitor)):
+        begins = True
         _begin(columns, goal, limits, monitor, found)
         goal = priced(goal, columns)
     ready = partial(made_ready, takes_long=takes_long(len(columns), len(goal.values)), monitor=monitor)
@@ -231,7 +241,7 @@ def _proven(one: Engine, found: Found, target: int, before: int, gap: float) -> 
 
 
 def _begin(columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor, found: Found) -> None:
-    """Note the greedy tree, and what rows lose that are alike, where these take less time than is left."""
+    """Note the greedy trees, and what rows lose that are alike: what of them is there before time is up."""
     for tree, upper in greedy_trees(columns, goal, limits, monitor):
         found.take(tree, upper)
     lower = made_ready(partial(same_rows, columns, goal), takes_long=not _is_quick(limits, goal), monitor=monitor)
@@ -242,26 +252,55 @@ def _begin(columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, 
 def greedy_trees(
     columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor
 ) -> list[tuple[Tree, int]]:
-    """Return the greedy trees to begin with, and what they lose: none where they take longer than is left.
+    """Return the greedy trees to begin with, and what they lose: those that are grown before time is up.
 
     Their divisions of categories that have many levels are appended to the columns.
     """
     if limits.start is None or not limits.is_whole:
         return []
 
-    def grow() -> tuple[list[tuple[Tree, int]], list[OrderedColumn]]:
-        greedy = Greedy(columns, goal, limits.grower)
-        return greedy.trees(limits.depth, limits.tests), greedy.columns[len(columns) :]
+    n_columns = len(columns)
+    grown: list[tuple[Tree, int, list[OrderedColumn]]] = []
+    left = _SOON if monitor.max_seconds is None else (monitor.max_seconds - monitor.seconds_of_work()) / 2
+    # Where the time may be up before a whole tree is grown, its upper levels come first: a sum of halves is no more.
+    depths = [limits.depth]
+    while depths[0] > 1 and _seconds(limits, goal) > max(left, _AT_ONCE):
+        depths.insert(0, depths[0] // 2)
 
-    found = made_ready(grow, takes_long=not _is_quick(limits, goal), monitor=monitor)
-    if found is None:
-        return []
-    columns += found[1]
-    return list(found[0])
+    def grow() -> None:
+        greedy = Greedy(columns, goal, limits.grower)
+        for depth in depths:
+            for tree, upper in greedy.trees(depth, limits.tests):
+                grown.append((tree, upper, greedy.columns[n_columns:]))
+
+    made_ready(grow, takes_long=not _is_quick(limits, goal), monitor=monitor)
+    found = grown.copy()  # where time is up, the thread goes on with its own
+    if found:
+        columns += found[-1][2]
+    return [(tree, upper) for tree, upper, _ in found]
+
+
+def comes_first(columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor) -> bool:
+    """Tell whether greedy trees are grown before a search of few levels.
+
+    They are where nobody may wait for them once a limit or Ctrl-C has ended the search; but not before a search that
+    takes less time than they do.
+    """
+    if limits.start is None or _is_quick(limits, goal):
+        return False
+    if limits.depth > 2 or monitor.max_seconds is not None or monitor.verbose:
+        return True
+    steps = len(columns) ** 2 * len(goal.values)
+    return limits.depth == 2 and steps > _A_WHILE * (64 if is_binary(columns) else 1)
 
 
 def _is_quick(limits: SearchLimits, goal: Objective) -> bool:
-    return limits.grower is None or limits.grower.seconds(len(goal.values), limits.depth) < _AT_ONCE
+    return _seconds(limits, goal) < _AT_ONCE
+
+
+def _seconds(limits: SearchLimits, goal: Objective) -> float:
+    """Return about how long greedy trees take."""
+    return 0.0 if limits.grower is None else limits.grower.seconds(len(goal.values), limits.depth)
 
 
 def _extend(
@@ -312,7 +351,7 @@ class BestTree(NamedTuple):
     history: list[tuple[float, float, float]]
 
 
-def say_step(unit: float, seconds: float, upper: int, lower: int) -> None:
+def say_step(unit: float, seconds: float, upper: float, lower: float) -> None:
     """Write how good the best tree is, and how good any could be."""
     sys.stderr.write(f"{seconds:.2f} s: {upper * unit:.6g}, at least {lower * unit:.6g}\n")
     sys.stderr.flush()
