@@ -9,11 +9,13 @@ from strategies import compiled_where, interpreted_only
 
 from dtnumba.growth.optimal.bits.job import bit_job, bit_kernels
 from dtnumba.growth.optimal.known_sets import always_lost
+from dtnumba.growth.optimal.losses import absolute
 from dtnumba.growth.optimal.losses.absolute import AbsoluteLost
 from dtnumba.growth.optimal.losses.labels import LabelCosts, ManyErrors, TwoErrors
 from dtnumba.growth.optimal.losses.message import MessageLength
 from dtnumba.growth.optimal.losses.spreads import EntropyLost, ManyGini, SquaresLost, TwoGini, WideGini
 from dtnumba.growth.optimal.ordered.job import sorted_job, sorted_kernels
+from dtnumba.growth.optimal.ordered.two_levels import TWO_COLUMN
 from dtnumba.growth.optimal.rule import ALL_TESTS, ENDED, GO_ON, S_BEST, S_BOUND, TreeRule
 from dtnumba.runtime.addresses import call_entry, entry_of
 from dtnumba.runtime.kernels import COMPILED
@@ -57,6 +59,15 @@ def loss_kind(kind, y, weight, n_classes, rng):
     target = rng.integers(-9, 10, len(y))
     values = np.stack([weight, weight * target, weight * target**2], axis=1).astype(np.int64)
     return SquaresLost(unit, 1.0, 1.0, 1.0), unit, values, naive.number_loss(target, weight, "squared_error")
+
+
+def distances(weight, rng):
+    """Return distances from medians, what rows add, the naive loss, what they lose at most, and their targets."""
+    target, label = np.unique(rng.integers(-9, 10, len(weight)), return_inverse=True)
+    slow = naive.number_loss(target[label], weight, "absolute_error")
+    values = np.stack([weight, 0 * weight, 0 * weight], axis=1).astype(np.int64)
+    worst = weight * np.maximum(target[label] - target[0], target[-1] - target[label])
+    return AbsoluteLost(1.0, target), values, slow, worst, label
 
 
 def ready(job, kernels):
@@ -120,13 +131,10 @@ def test_sorted_columns(kind, problem, wide):
 @EXAMPLES
 @given(problem=problems(4))
 def test_distances_from_the_median(problem):
-    codes, y, weight, _, rule, rng = problem
-    target, label = np.unique(rng.integers(-9, 10, len(y)), return_inverse=True)
-    slow = naive.number_loss(target[label], weight, "absolute_error")
-    values = np.stack([weight, 0 * weight, 0 * weight], axis=1).astype(np.int64)
-    worst = weight * np.maximum(target[label] - target[0], target[-1] - target[label])
+    codes, _, weight, _, rule, rng = problem
+    loss, values, slow, worst, label = distances(weight, rng)
     columns = np.ascontiguousarray(codes.T).astype(np.int32)
-    job = sorted_job(columns, values, AbsoluteLost(1.0, target), rule, worst, label)
+    job = sorted_job(columns, values, loss, rule, worst, label)
     assert_best(codes, rule, job, 1.0, slow, rule.price, naive.divisions_of_codes(codes))
 
 
@@ -199,14 +207,17 @@ def test_bits(kind, counted, problem):
 
 
 @interpreted_only  # compiled kernels take arrays alone, and no flag that counts
-@pytest.mark.parametrize("bits", [True, False])
+@pytest.mark.parametrize("kind", ["bits", "error", "distances"])
 @settings(max_examples=40, deadline=None)
-@given(problem=problems(3), after=st.integers(0, 30))
-def test_a_halted_search_has_a_tree_and_a_bound(bits, problem, after):
+@given(problem=problems(3), after=st.integers(0, 60))
+def test_a_halted_search_has_a_tree_and_a_bound(kind, problem, after):
     """A search that is halted anywhere: its tree loses what it says, and the bound is not above the best."""
     codes, y, weight, n_classes, rule, rng = problem
-    codes = np.minimum(codes, 1) if bits else codes
+    bits, codes = kind == "bits", np.minimum(codes, 1) if kind == "bits" else codes
     loss, _, values, slow = loss_kind("error", y, weight, n_classes, rng)
+    worst, label = weight, None
+    if kind == "distances":
+        loss, values, slow, worst, label = distances(weight, rng)
     rows, tests = np.ones(len(codes), bool), naive.divisions_of_codes(codes)
     expected = naive.best_loss(rows, tests, slow, rule.depth, rule.most, rule.least, rule.price)
 
@@ -226,10 +237,13 @@ def test_a_halted_search_has_a_tree_and_a_bound(bits, problem, after):
         job, code = ready(bit_job(codes[:, kept].T.astype(np.uint8), None, values, loss, rule, NONE, 64), bit_kernels)
         state, best = job.frames.state, job.frames.best
     else:
-        job, code = ready(sorted_job(codes.T.astype(np.int32), values, loss, rule, weight), sorted_kernels)
+        job, code = ready(sorted_job(codes.T.astype(np.int32), values, loss, rule, worst, label), sorted_kernels)
         state, best = job.levels.state, job.levels.best
+    job = job._replace(halt=Halt())
+    if not bits:
+        job = job._replace(lanes=job.lanes._replace(halt=job.halt))
     with np.errstate(over="ignore"):
-        status = code.function(job._replace(halt=Halt()), FAR, ALL_TESTS, FAR)
+        status = code.function(job, FAR, ALL_TESTS, FAR)
     upper = int(state[0, S_BEST])
     if upper < FAR:
         tree = [(int(kept[k]) if k >= 0 else -1, 0) for k in best[0]] if bits else best[0].tolist()
@@ -239,6 +253,33 @@ def test_a_halted_search_has_a_tree_and_a_bound(bits, problem, after):
         assert upper == expected
     elif min(rule.depth, rule.most) > 2:
         assert state[0, S_BOUND] <= expected
+
+
+@interpreted_only
+@pytest.mark.parametrize("halted_at", [1, 2, 9, 30, 70, 150, 400, 700])
+@pytest.mark.parametrize("budget", [0, ALL_TESTS])
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_a_halted_search_follows_medians_no_further(monkeypatch, depth, budget, halted_at):
+    """Each pass along the rows may take long: at most those of one cut follow, and those of what is to be written."""
+    rng = np.random.default_rng(depth)
+    codes, weight = rng.integers(0, 20, (60, 8)), np.ones(60, np.int64)
+    loss, values, _, worst, label = distances(weight, rng)
+    rule = TreeRule(depth, (1 << depth) - 1, 1, 0, 0.0, NONE)
+    follow, followed = absolute._follow, 0
+    job, code = ready(sorted_job(codes.T.astype(np.int32), values, loss, rule, worst, label), sorted_kernels)
+
+    def count(*given):
+        nonlocal followed
+        followed += 1
+        if followed >= halted_at:
+            job.halt[0] = 1
+        return follow(*given)
+
+    monkeypatch.setattr(absolute, "_follow", count)
+    call_entry(code, FAR, budget, FAR)
+    is_written = depth == 2 and job.levels.two[TWO_COLUMN] >= 0
+    assert job.halt[0] == 1
+    assert followed <= halted_at + 6 + is_written * (3 + 2 * 4 * codes.shape[1])
 
 
 @interpreted_only

@@ -176,6 +176,8 @@ def _along(loss, rows, level, side, g, rule, least, lanes, n_lanes):
     """Offer a column as the test of both sides of all cuts, one after the other."""
     price = test_price(loss, rule, g, lanes.spent[1], lanes.sums[2])
     for w in range(n_lanes):
+        if n_lanes > 1 and lanes.halt[0] != 0:
+            break
         for s in range(2):
             best, _ = _least_cut(loss, rows, level, side, g, s, lanes.cut[w], least, lanes)
             lanes.split[s, w] = min(lanes.split[s, w], best + price)

@@ -80,6 +80,9 @@ def try_together(job, level, n, work):
 def _try_cut(job, slot, k):
     """Part a set in two, in rows[slot], and solve both of them."""
     rows, levels, item = job.rows, job.levels, job.crew.item[k]
+    if job.halt[0] != 0:
+        item[I_SETS] = 0
+        return  # nobody uses what was found
     level, cut = item[I_LEVEL], item[I_CUT]
     state, one = levels.state[level], levels.ranges[level, item[I_PLACE]]
     f, before = one[R_COLUMN], levels.explored[0]

@@ -61,6 +61,7 @@ def sorted_job(
     wide = delta.dtype
     worst, lost = np.asarray(worst, np.int64), _lost_alike(codes, value, loss, rule)
     rows = SortedRows(row, code, size, np.ascontiguousarray(value), delta, first, label, worst, lost)
+    halt = np.zeros(1, np.int64)
     lanes = Lanes(
         np.zeros(N_LANES, np.int32),
         np.zeros((6, N_LANES), wide),
@@ -83,6 +84,7 @@ def sorted_job(
         np.zeros(2, np.int64),
         np.full(2, -1, np.int64),
         np.zeros(n_rows, wide),
+        halt,
     )
     places = n_columns * (n_rows + 1) * n_ways(rule)
     tree = 1 << rule.depth
@@ -108,7 +110,7 @@ def sorted_job(
         np.zeros(levels, np.int64),
         np.zeros((OF_LEVELS + levels, words), np.uint64),
     )
-    return SortedJob(rows, loss, rule, lanes, state, np.zeros(1, np.int64), known, new_crew(I_SIZE), 0)
+    return SortedJob(rows, loss, rule, lanes, state, halt, known, new_crew(I_SIZE), 0)
 
 
 def _lost_alike(codes: NDArray[np.int32], value: NDArray[np.int64], loss: Any, rule: TreeRule) -> NDArray[np.int64]:
@@ -128,7 +130,7 @@ def sorted_helper(job: SortedJob) -> SortedJob:
     """Return the job as a thread that helps has it: what it writes is its own."""
     lanes, levels = job.lanes, job.levels
     own = {name: np.zeros_like(getattr(levels, name)) for name in ("inner", "taken", "found", "two", "explored")}
-    return job._replace(lanes=Lanes(*map(np.zeros_like, lanes)), levels=levels._replace(**own))
+    return job._replace(lanes=Lanes(*map(np.zeros_like, lanes))._replace(halt=job.halt), levels=levels._replace(**own))
 
 
 def n_ways(rule: TreeRule) -> int:

@@ -59,6 +59,7 @@ class Lanes(NamedTuple):
     spent: np.ndarray  # (2,) int64: tests of one cut above a set, and above the sides of its cuts
     pair: np.ndarray  # (2,) int64: the two classes that a set has; -1 where it has more
     step: np.ndarray  # (rows,) like delta: what its rows add to sums of two classes
+    halt: np.ndarray  # (1,) int64: of the job; where it is not 0, nobody uses what is known of several cuts
 
 
 @outlined
@@ -152,11 +153,16 @@ _along = by_type("along_column", one_by_one)
 
 @outlined
 def try_lanes(rows, level, side, loss, rule, least, lanes, n_lanes):
-    """Find the least loss of both sides of each lane's cut, with at most one test on any column, its price included."""
+    """Find the least loss of both sides of each lane's cut, with at most one test on any column, its price included.
+
+    Of several cuts, a search that is halted does not look at all columns; one, which is to be written, is looked at.
+    """
     leaves_of(loss, lanes, rows.size[level, side], n_lanes)
     for w in range(n_lanes):
         lanes.split[0, w], lanes.split[1, w] = lanes.leaf[0, w], lanes.leaf[1, w]
     for w in range(n_lanes, N_LANES):
         lanes.cut[w] = 0
     for g in range(rows.row.shape[2]):
+        if n_lanes > 1 and lanes.halt[0] != 0:
+            break
         _along(loss, rows, level, side, g, rule, least, lanes, n_lanes)

@@ -116,7 +116,9 @@ def _open(job, level, depth, tests, upper, budget):
     for i in range(n_columns * parts):
         levels.order[i] = i
         begin, end = n * (i % parts) // parts, n * (i % parts + 1) // parts
-        levels.score[i], levels.seed[i] = _seed(job.loss, job, level, side, i // parts, begin, end)
+        levels.score[i], levels.seed[i] = np.inf, 0
+        if job.halt[0] == 0:
+            levels.score[i], levels.seed[i] = _seed(job.loss, job, level, side, i // parts, begin, end)
     sort_by(levels.order, levels.score, n_columns * parts)
     cap = (np.int64(1) << (depth - 1)) - 1
     lowest, highest = max(np.int64(0), tests - 1 - cap), min(tests - 1, cap)

@@ -87,6 +87,8 @@ def solve_sorted_two(job, level, side, upper, tests, spent):
     levels.explored[0] += 1
     if tests > 0 and best > price and n >= 2 * least:
         for f in range(rows.row.shape[2]):
+            if job.halt[0] != 0:
+                break
             best = _along(job, level, side, f, tests, best)
     elif n < 2 * least:
         two[TWO_LOW] = 0
@@ -112,6 +114,8 @@ def _along(job, level, side, f, tests, best):
         if n_lanes > 0:
             levels.explored[1] += 1
             _solve_lanes(job, level, side, tests, price, n_lanes)
+            if job.halt[0] != 0:
+                break  # what was found may not be all
             for w in range(n_lanes):
                 if levels.found[0, w] < best:
                     best = levels.found[0, w]
