@@ -134,9 +134,11 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
         found.note(monitor.seconds_of_work(), found.upper)
         return found
     begins = searched > _SHALLOW or any(map(has_many_levels, columns))
-    if begins or (limits.upper is None and comes_first(columns, goal, limits, monitor)):
-        begins = True
-        _begin(columns, goal, limits, monitor, found)
+    has_trees = begins or (limits.upper is None and comes_first(columns, goal, limits, monitor))
+    if has_trees:
+        _take_greedy(columns, goal, limits, monitor, found)
+        if begins:
+            _bound_alike(columns, goal, limits, monitor, found)
         goal = priced(goal, columns)
     ready = partial(made_ready, takes_long=takes_long(len(columns), len(goal.values)), monitor=monitor)
     one = ready(partial(_engine, columns, goal, rule, limits, lambda: bool(monitor.stopped)))
@@ -146,8 +148,10 @@ def find_tree(columns: list[OrderedColumn], goal: Objective, limits: SearchLimit
             _search(one, found, limits, monitor, ready, is_whole=searched == depth)
         finally:
             one.close()
+    if found.lower < found.upper and not has_trees:
+        _take_greedy(columns, goal, limits, monitor, found)
     if found.lower < found.upper and not begins:
-        _begin(columns, goal, limits, monitor, found)
+        _bound_alike(columns, goal, limits, monitor, found)
     if searched < depth:
         _extend(columns, goal, limits, monitor, found)
     found.note(monitor.seconds_of_work(), found.upper)
@@ -240,10 +244,20 @@ def _proven(one: Engine, found: Found, target: int, before: int, gap: float) -> 
     return target
 
 
-def _begin(columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor, found: Found) -> None:
-    """Note the greedy trees, and what rows lose that are alike: what of them is there before time is up."""
+def _take_greedy(
+    columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor, found: Found
+) -> None:
+    """Note the greedy trees: what of them is there before time is up."""
     for tree, upper in greedy_trees(columns, goal, limits, monitor):
         found.take(tree, upper)
+    found.lower = min(found.lower, found.upper)
+    found.note(monitor.seconds_of_work(), found.upper)
+
+
+def _bound_alike(
+    columns: list[OrderedColumn], goal: Objective, limits: SearchLimits, monitor: Monitor, found: Found
+) -> None:
+    """Note what rows lose that are alike, where this takes less time than is left."""
     lower = made_ready(partial(same_rows, columns, goal), takes_long=not _is_quick(limits, goal), monitor=monitor)
     found.lower = min(max(found.lower, lower or 0), found.upper)
     found.note(monitor.seconds_of_work(), found.upper)
