@@ -47,6 +47,7 @@ class ObliqueForestParams(ObliqueParams):
     max_samples: int | float | None = _again("max_samples")
     oob_score: Any = _again("oob_score")  # noqa: RUF009  a field
     warm_start: bool = yes_or_no(False)
+    max_leaf_nodes: Any = _again("max_leaf_nodes")  # noqa: RUF009
     max_bins: int | None = _again("max_bins")
     importance: str = parameter("impurity", one_of("impurity", "permutation"))
     verbose: Any = _again("verbose")  # noqa: RUF009

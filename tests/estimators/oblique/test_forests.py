@@ -102,3 +102,9 @@ def test_one_term_is_a_random_forest():
 def test_importances_that_need_copies_of_columns_are_refused():
     with pytest.raises(ValueError, match="use importance='permutation'"):
         ObliqueForestClassifier(importance="impurity_corrected").fit(X, Y)
+
+
+@pytest.mark.parametrize("family", [ObliqueForestClassifier, ObliqueForestRegressor])
+def test_a_number_of_leaves_is_chosen_for_one_tree_alone(family):
+    with pytest.raises(ValueError, match=r"'max_leaf_nodes' parameter .* must be an int .* Got 'cv'"):
+        family(max_leaf_nodes="cv", **FEW).fit(X, Y)
