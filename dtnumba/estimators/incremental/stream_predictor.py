@@ -15,12 +15,17 @@ if TYPE_CHECKING:
     from dtnumba.growth.hoeffding.stream import Stream
 
 
-def as_met(values: NDArray[np.float64], places: list[NDArray[Any] | None]) -> NDArray[np.float64]:
-    """Write levels by the numbers under which they were met, in place; ``places`` says which level each of these is."""
-    for j, place in enumerate(places):
-        if place is not None:
+def numbers_met(places: list[NDArray[Any] | None]) -> list[NDArray[np.int64] | None]:
+    """Return the number under which each level was met; ``places`` says which level each of these numbers is."""
+    return [None if place is None else np.argsort(place) for place in places]
+
+
+def as_met(values: NDArray[np.float64], numbers: list[NDArray[np.int64] | None]) -> NDArray[np.float64]:
+    """Write levels by the numbers under which they were met, in place."""
+    for j, number in enumerate(numbers):
+        if number is not None:
             known = ~np.isnan(values[:, j])
-            values[known, j] = np.argsort(place)[values[known, j].astype(np.int64)]
+            values[known, j] = number[values[known, j].astype(np.int64)]
     return values
 
 
@@ -45,6 +50,7 @@ class StreamPredictor(RowPredictor):
 
     def __init__(self, stream: Stream, way: int, places: list[NDArray[Any] | None], order: NDArray[np.int64]) -> None:
         self._stream_given = stream, way, places, order
+        self._numbers = numbers_met(places)
         self.n_features = len(stream.columns.place)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -62,13 +68,13 @@ class StreamPredictor(RowPredictor):
             Where to write the answer; a new array otherwise.
 
         """
-        stream, way, places, order = self._stream_given
+        stream, way, _, order = self._stream_given
         values = np.array(row, np.float64, ndmin=2)
         if values.shape != (1, self.n_features) or np.ndim(row) != 1:
             has = f"{len(row)} values" if np.ndim(row) == 1 else f"the shape {np.shape(row)}"
             raise ValueError(f"row has {has}, and the model was fitted on {self.n_features} columns: pass a single row")
         shares = np.empty((1, len(order)))
-        answer_rows(stream, as_met(values, places), way, shares)
+        answer_rows(stream, as_met(values, self._numbers), way, shares)
         if out is None:
             out = np.empty(len(order))
         elif out.shape != (len(order),):

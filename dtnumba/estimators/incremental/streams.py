@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dtnumba.criteria.contract import resolve_criterion
-from dtnumba.estimators.incremental.stream_predictor import StreamPredictor, as_met
+from dtnumba.estimators.incremental.stream_predictor import StreamPredictor, as_met, numbers_met
 from dtnumba.growth.hoeffding.stored_stream import of_stored, stored
 from dtnumba.growth.hoeffding.stream_tree import WAYS, StreamOptions, StreamTree
 from dtnumba.prediction.tree_view import TreeView
@@ -123,7 +123,7 @@ def stream_shares(model: Any, table: Table) -> NDArray[np.float64]:
     """Return the share of each class that the leaves of a stream's tree give rows."""
     held, stream, order = (vars(model)[name] for name in ("_held_rows", "_stream", "_class_order"))
     assert table.cells is not None
-    values = as_met(np.array(values_of(table.cells), np.float64), held.met()[0].places)
+    values = as_met(np.array(values_of(table.cells), np.float64), numbers_met(held.met()[0].places))
     shares = np.empty((len(values), len(order)))
     shares[:, order] = stream.shares(values, n_workers(model.n_jobs))
     return shares
