@@ -12,7 +12,7 @@ import numpy as np
 
 from dtnumba.pruners.engines.expected_errors import Costs
 from dtnumba.runtime.instructions.bits import prefetch
-from dtnumba.runtime.kernels import outlined
+from dtnumba.runtime.kernels import inline, outlined
 from dtnumba.tables.weights import exponent_of_sum
 from dtnumba.trees.layout import LEAF
 from dtnumba.trees.routing import child_number
@@ -108,6 +108,39 @@ def sum_cases(cases, start, stop, sums):
         sums[cases.class_of[cases.row[i]]] += cases.weight[i]
 
 
+@inline
+def plan_lists(work, left, fan, known, n_missing, used):
+    """Turn weights of children into shares, and numbers of cases into where lists begin; return where the last ends.
+
+    Each child with a share has a part of every case that lacks the value.
+    """
+    parts, fill = work.scratch.parts, work.scratch.fill
+    for v in range(fan):
+        parts[v] = parts[v] / known if known > 0.0 else work.trees.share[left + v]
+        fill[v + 1] += n_missing if parts[v] > 0.0 else 0
+    fill[0] = used
+    for v in range(fan):
+        fill[v + 1] += fill[v]
+    return fill[fan]
+
+
+@inline
+def write_lists(work, start, stop, first, fan):
+    """Write cases start .. stop - 1 to the lists of their children, which cases.child[i - first] names."""
+    cases, parts, fill = work.cases, work.scratch.parts, work.scratch.fill
+    for i in range(start, stop):
+        child = cases.child[i - first]
+        if child >= 0:
+            cases.row[fill[child]], cases.weight[fill[child]] = cases.row[i], cases.weight[i]
+            fill[child] += 1
+        else:
+            for v in range(fan):
+                if parts[v] > 0.0:
+                    part = (cases.weight[i] * parts[v] + work.grain) - work.grain
+                    cases.row[fill[v]], cases.weight[fill[v]] = cases.row[i], max(part, work.least)
+                    fill[v] += 1
+
+
 @outlined
 def list_children(work, node, start, stop, used, keeps):
     """List the cases of the children of a node behind ``used``; return the new end, -1 where there is no room.
@@ -131,30 +164,14 @@ def list_children(work, node, start, stop, used, keeps):
             fill[child + 1] += 1
         else:
             n_missing += 1
-    for v in range(fan):
-        parts[v] = parts[v] / known if known > 0.0 else trees.share[left + v]
-        fill[v + 1] += n_missing if parts[v] > 0.0 else 0
-        if keeps == 1:
-            state.share[left + v] = parts[v]
+    end = plan_lists(work, left, fan, known, n_missing, used)
     if keeps == 1:
+        for v in range(fan):
+            state.share[left + v] = parts[v]
         state.has_parts[node] = n_missing > 0
-    fill[0] = used
-    for v in range(fan):
-        fill[v + 1] += fill[v]
-    end = fill[fan]
     if end > work.room:
         return np.int64(-1)
-    for i in range(start, stop):
-        child = cases.child[i]
-        if child >= 0:
-            cases.row[fill[child]], cases.weight[fill[child]] = cases.row[i], cases.weight[i]
-            fill[child] += 1
-        else:
-            for v in range(fan):
-                if parts[v] > 0.0:
-                    part = (cases.weight[i] * parts[v] + work.grain) - work.grain
-                    cases.row[fill[v]], cases.weight[fill[v]] = cases.row[i], max(part, work.least)
-                    fill[v] += 1
+    write_lists(work, start, stop, np.int64(0), fan)
     for v in range(fan, 0, -1):
         fill[v] = fill[v - 1]
     fill[0] = used

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtnumba.pruners.engines.case_lists import AHEAD
+from dtnumba.pruners.engines.case_lists import AHEAD, plan_lists, write_lists
 from dtnumba.runtime.instructions.bits import prefetch
 from dtnumba.runtime.kernels import inline, outlined
 from dtnumba.trees.routing import child_number
@@ -65,28 +65,13 @@ def deal_cases(work, node, start, stop, used):
             fill[child + 1] += 1
         else:
             n_missing += 1
+    end = plan_lists(work, left, fan, known, n_missing, used)
     for v in range(fan):
-        parts[v] = parts[v] / known if known > 0.0 else trees.share[left + v]
-        fill[v + 1] += n_missing if parts[v] > 0.0 else 0
         state.share[left + v] = parts[v]
     state.has_parts[node] = n_missing > 0
-    fill[0] = used
-    for v in range(fan):
-        fill[v + 1] += fill[v]
-    end = fill[fan]
     if end > work.room:
         return np.int64(-1)
-    for i in range(start, stop):
-        child = cases.child[i - start]
-        if child >= 0:
-            cases.row[fill[child]], cases.weight[fill[child]] = cases.row[i], cases.weight[i]
-            fill[child] += 1
-        else:
-            for v in range(fan):
-                if parts[v] > 0.0:
-                    part = (cases.weight[i] * parts[v] + work.grain) - work.grain
-                    cases.row[fill[v]], cases.weight[fill[v]] = cases.row[i], max(part, work.least)
-                    fill[v] += 1
+    write_lists(work, start, stop, start, fan)
     begin = np.int64(used)
     if n_missing == 0:
         for i in range(stop - start):
